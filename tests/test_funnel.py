@@ -127,7 +127,7 @@ def test_the_funnel_of_a_run_counts_the_pairs_that_each_arm_showed(ran: Asked) -
     }
     pairs = table.loc["pairs with exactly one right", "count"]
     assert pairs == shown["none"] > 0 and len(table) == 7 + len(arms)
-    for step, condition in self_preference_asked.items():
+    for step, condition in arms.items():
         assert table.loc[step, "count"] == shown.get(condition, 0), step
         assert table.loc[step, "count"] + table.loc[step, "lost"] == pairs, step
     lost = table.loc["whose wrong answer could be edited (90 words)"]

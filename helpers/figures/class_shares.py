@@ -27,7 +27,7 @@ class Block(NamedTuple):
 
     data: str
     rows: Sequence[Names]
-    row_titles: Sequence[str]
+    titles: Sequence[str]
 
 
 def room(look: Style, rows: Sequence[Names], columns: int) -> float:
@@ -55,8 +55,8 @@ def draw(
     heights, most = [len(block.rows) for block in blocks], max(len(block.titles) for block in blocks)
     every = [("judge", "candidate", *heads), *(names for block in blocks for names in block.rows)]
     ratios = [*_widths(every), *[max(room(look, every, most), 6)] * most]
-    row_titles = 1.4 * max(title.count("\n") + 1 for block in blocks for title in block.titles)
-    height = sum(heights) * line + (3.5 + max(row_titles, 4.2)) * len(blocks) + 3 + 1.5 * above
+    titles = 1.4 * max(title.count("\n") + 1 for block in blocks for title in block.titles)
+    height = sum(heights) * line + (3.5 + max(titles, 4.2)) * len(blocks) + 3 + 1.5 * above
     figure = canvas(look, look.text, height * look.size / 72)
     shape = {"squeeze": False, "width_ratios": ratios, "height_ratios": heights}
     table = figure.subplots(len(blocks), len(ratios), sharey="row", **shape)
