@@ -15,7 +15,7 @@ import pytest
 from helpers import claims, datasets, paths
 from helpers.biases import accuracy as bias
 from helpers.biases.accuracy import counting
-from helpers.datasets.votes import majority
+from helpers.datasets.games import majority
 from helpers.stats.prediction_powered import Labels, contradictions, dependence
 from helpers.types import Estimate
 from tests.test_accuracy import of
@@ -140,7 +140,8 @@ def votes_of(folder: Path) -> pd.DataFrame:
 
 def llmbar_of(folder: Path) -> pd.DataFrame:
     place = folder / "pairwise" / "llmbar"
-    return datasets.gold_of_games(datasets.load_llmbar(place / "verdicts.jsonl", place / "instances.jsonl"))
+    games = datasets.load_pairwise(place / "verdicts.jsonl", "llmbar", labels=place / "instances.jsonl")
+    return datasets.gold_of_games(games)
 
 
 def test_the_counts_are_those_of_the_files(counts: dict[str, Any], real_data: Path) -> None:

@@ -421,46 +421,6 @@ def test_one_answer_in_two_files_is_refused(tmp_path):
 # --- texts read again ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "first", "second"),
-    [
-        ("so [[A>B]]", "A>B", "A>B"),
-        ("[[A>B]] and again [[A>B]]", "A>B", "A>B"),
-        ("[[A>B]], rather [[B>>A]]", None, "B>>A"),
-        ("[A=B]", None, "A=B"),
-        ("[[b>a]]", None, "B>A"),
-        ("see [A], but [[A=B]]", "A=B", "A=B"),
-        ("see [A] and [B]", None, "B"),
-        ("[[]]", None, None),
-        ("no label", None, None),
-        ("[[A>B", None, None),
-    ],
-)
-def test_the_rules_of_both_layouts(text, first, second):
-    assert (datasets.label_v01(text), datasets.label_v2(text)) == (first, second)
-
-
-def test_stored_scores_are_compared_with_the_texts_by_the_layouts_own_rule(tmp_path):
-    def both(*games: tuple[Any, Any]) -> list[dict[str, Any]]:
-        return [{"score": score, "judgment": judgment} for score, judgment in games]
-
-    rows = [
-        old("q1", games=both(("A>B", "[[A>B]]"), (None, "[[A>B]] [[B>A]]"))),
-        old("q2", games=both((None, "[[A=B]]"), ("B>A", "nothing"))),
-        new("u1", games=both(("B>A", {"answer": "[[A>B]] [[b>a]]", "thought": "[[A=B]]"}), ("A>B", {"answer": "[A]"}))),
-        new("u2", games=[None, {"score": "A>B"}]),
-        {"no": "judgment"},
-    ]
-    frame = datasets.reread(write(tmp_path / "j.jsonl", rows))
-    kinds = ["agrees", "agrees", "only_text", "only_stored", "agrees", "other_label", "no_text", "no_text"]
-    assert list(frame["kind"]) == kinds and list(frame["game"]) == [1, 2] * 4
-    assert [problem.line for problem in frame.attrs["problems"]] == [5]
-    table = datasets.disagreements(frame)
-    assert list(table.columns) == ["layout", "kind", "score", "v0.1", "v2.0", "games"] and table["games"].sum() == 3
-    assert ("v2.0", "other_label", "A>B", "none", "A", 1) in table.itertuples(index=False, name=None)
-    assert datasets.disagreements(frame[:2]).empty
-
-
 # --- real published data ---------------------------------------------------------------------------------------------
 
 
@@ -507,12 +467,3 @@ def test_what_the_real_files_of_arena_hard_are(real_data):
     lone = frame[frame["games"] == 1]
     assert list(lone["outcome"]) == ["ok", "missing"] and set(lone["candidate"]) == {"o4-mini-high"}
     assert dict(frame["outcome"].value_counts()) == {"ok": 15317, "invalid": 152, "missing": 1}
-
-
-def test_real_texts_say_what_was_stored_but_for_one_judges_brackets(real_data):
-    frame = datasets.reread(real_data / "arena_hard" / "full_text_samples.jsonl")
-    assert frame.attrs["problems"] == () and len(frame) == 224
-    assert dict(frame["kind"].value_counts()) == {"agrees": 220, "other_label": 4}
-    table = datasets.disagreements(frame)
-    assert table.values.tolist() == [["v0.1", "other_label", "[A=B]", "A=B", "A=B", 4]]
-    assert set(frame.loc[frame["kind"] != "agrees", "judge"]) == {"Qwen2-72B-Instruct-AWQ"}

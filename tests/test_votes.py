@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from helpers import datasets, paths
-from helpers.datasets.votes import VOTE_COLUMNS as COLUMNS
-from helpers.datasets.votes import instructions, majority
+from helpers.datasets.games import VOTE_COLUMNS as COLUMNS
+from helpers.datasets.games import instructions, majority
 from tests.test_datasets import write
 
 
@@ -101,14 +101,15 @@ def test_gold_of_games_knows_who_stood_first(tmp_path: Path) -> None:
         {"id": "Natural/1", "evaluator": "e", "prompt": "p", "winner": "2", "winner_swapped": "1"},
         {"id": "Manual/2", "evaluator": "e", "prompt": "p", "winner": None, "winner_swapped": "1"},
     ]
-    frame = datasets.gold_of_games(datasets.load_llmbar(write(tmp_path / "v.jsonl", verdicts), labels))
+    games = datasets.load_pairwise(write(tmp_path / "v.jsonl", verdicts), "llmbar", labels=labels)
+    frame = datasets.gold_of_games(games)
     found = {(row.question_id, row.condition): row.correct for row in frame.itertuples()}
     # Natural/1: output 2 is better. Asked as stored it stands second and wins; swapped it stands first and loses.
     assert found["Natural/1", "better second"] == 1.0 and found["Natural/1", "better first"] == 0.0
     assert pd.isna(found["Manual/2", "better first"]) and found["Manual/2", "better second"] == 1.0
     assert frame.groupby("question_id")["category"].first().to_dict() == {"Natural/1": "Natural", "Manual/2": "Manual"}
     with pytest.raises(ValueError, match=r"every game needs 'better'.*output_1, output_2"):
-        datasets.gold_of_games(datasets.load_llmbar(tmp_path / "v.jsonl"))
+        datasets.gold_of_games(datasets.load_pairwise(tmp_path / "v.jsonl", "llmbar"))
 
 
 def test_the_better_answer_may_be_the_baseline() -> None:

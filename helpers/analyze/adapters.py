@@ -19,10 +19,9 @@ from helpers.analyze.reading import Raw, texts
 from helpers.biases import hinting
 from helpers.biases.position.pairs import SIGNS
 from helpers.datasets.answers import maker
-from helpers.datasets.games import LLMBAR_LABELS, records_of
+from helpers.datasets.games import LLMBAR_LABELS, instructions, records_of
 from helpers.datasets.questions import UNKNOWN
 from helpers.datasets.reading import first_record, id_of, number_or_nan, text_field, whole_number
-from helpers.datasets.votes import instructions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -79,7 +78,7 @@ def arena_hard(path: Path) -> Held:
 
 def votes(path: Path) -> Held:
     """Votes of people or of judges on two models; of verdicts of both orders together, how often the two disagreed."""
-    held = games(datasets.load_vote_games(path), "votes", path.stem)
+    held = games(datasets.load_pairwise(path, "votes"), "votes", path.stem)
     if not (held.frame["score"] == "tie (inconsistent)").any():
         return held
     disagreed = (held.frame["score"] == "tie (inconsistent)").to_numpy(dtype=float)
@@ -94,14 +93,15 @@ def llmbar(path: Path) -> Held:
     """LLMBar's verdicts; with an instances.jsonl beside them also what is right."""
     labels = path.with_name(LLMBAR_LABELS)
     if not labels.is_file():
-        return games(datasets.load_llmbar(path), "llmbar", path.stem, notes=[f"No {LLMBAR_LABELS} beside it: no gold."])
-    frame = datasets.load_llmbar(path, labels)
+        note = f"No {LLMBAR_LABELS} beside it: no gold."
+        return games(datasets.load_pairwise(path, "llmbar"), "llmbar", path.stem, notes=[note])
+    frame = datasets.load_pairwise(path, "llmbar", labels=labels)
     return games(frame, "llmbar", path.stem, np.ones(len(frame)))
 
 
 def pandalm(path: Path) -> Held:
     """PandaLM's verdicts with what most annotators say as gold; items of one instruction are one question."""
-    frame = datasets.load_pandalm(path)
+    frame = datasets.load_pairwise(path, "pandalm")
     voted = "annotators" in first_record(path)
     right = frame["question_id"].map(datasets.pandalm_gold(path)).to_numpy(dtype=float) if voted else None
     items = frame.drop_duplicates("question_id")
@@ -179,11 +179,11 @@ def _makers(candidates: Any) -> Any:
     return [maker(str(name).strip()) for name in names]
 
 
-def _pairs(format: str, load: Callable[[Path], pd.DataFrame]) -> Callable[[Path], Held]:
-    """What makes held verdicts of a loader's games frame; its column `gold`, if it has one, says what is right."""
+def _pairs(format: str) -> Callable[[Path], Held]:
+    """What makes held verdicts of a format's games frame; its column `gold`, if it has one, says what is right."""
 
     def adapter(path: Path) -> Held:
-        frame = load(path)
+        frame = datasets.load_pairwise(path, format)
         return games(frame, format, path.stem, frame["gold"].to_numpy() if "gold" in frame else None)
 
     return adapter
@@ -191,11 +191,7 @@ def _pairs(format: str, load: Callable[[Path], pd.DataFrame]) -> Callable[[Path]
 
 #: What loads each format, by its name in `datasets/formats.toml`.
 LOADERS: dict[str, Callable[[Path], Held]] = {
-    "fastchat-pair": _pairs("fastchat-pair", datasets.load_fastchat_pairs),
-    "analyzer": _pairs("analyzer", datasets.load_letter_pairs),
-    "judgebench": _pairs("judgebench", datasets.load_judgebench),
-    "alpaca-eval": _pairs("alpaca-eval", datasets.load_alpaca),
-    "arena-battles": _pairs("arena-battles", datasets.load_battles),
+    **{name: _pairs(name) for name in ("fastchat-pair", "analyzer", "judgebench", "alpaca-eval", "arena-battles")},
     "llmbar": llmbar,
     "pandalm": pandalm,
     "llm-eval": llm_eval,

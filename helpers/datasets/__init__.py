@@ -11,30 +11,18 @@ from helpers.datasets.answers import (
     vendor_of,
     vendor_tier,
 )
-from helpers.datasets.arena import (
-    Arena,
-    disagreements,
-    label_v01,
-    label_v2,
-    load_arena,
-    load_games,
-    reread,
-    write_arena,
-)
+from helpers.datasets.arena import Arena, load_arena, load_games, write_arena
 from helpers.datasets.audit import Audit, audit_places, mapping_audit
 from helpers.datasets.bias_tests import BiasTests, Decisions, load_decisions, load_published_tests, read_published_tests
 from helpers.datasets.games import (
     NO_ORDER,
-    both_order_counts,
-    load_alpaca,
-    load_battles,
-    load_fastchat_pairs,
-    load_judgebench,
-    load_letter_pairs,
-    load_llmbar,
-    load_pandalm,
-    load_vote_games,
+    gold_of_games,
+    gold_of_votes,
+    load_pairwise,
+    load_pandalm_votes,
+    load_votes,
     normalised,
+    pandalm_gold,
 )
 from helpers.datasets.hub import fetch, from_hub, recorded
 from helpers.datasets.inspect_logs import load_inspect
@@ -50,4 +38,3 @@ from helpers.datasets.questions import (
     ranked,
 )
 from helpers.datasets.reading import Problem
-from helpers.datasets.votes import gold_of_games, gold_of_votes, load_pandalm_votes, load_votes, pandalm_gold

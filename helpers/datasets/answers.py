@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pkgutil
 import re
-import tomllib
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +25,7 @@ from helpers.datasets.questions import (
     text_or_none,
     with_gold,
 )
-from helpers.datasets.reading import Records, all_files, id_of, name_in, read_records, show, text_field
+from helpers.datasets.reading import Records, all_files, id_of, name_in, read_records, read_table, show, text_field
 from helpers.types import Answer, Question
 
 if TYPE_CHECKING:
@@ -58,7 +56,7 @@ _FORCED = re.compile(r"(.+)_Dupe_reason_output_label_(.+)")
 
 # --- names ------------------------------------------------------------------------------------------------------------
 
-MAKERS: dict[str, dict[str, str]] = tomllib.loads((pkgutil.get_data(__package__, "makers.toml") or b"").decode())
+MAKERS: dict[str, dict[str, str]] = read_table("makers.toml")
 
 
 def vendor_of(model: str) -> str:

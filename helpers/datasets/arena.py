@@ -1,4 +1,4 @@
-"""Arena-Hard's judgments, both layouts, as the games frame, their texts read again, and our own in the same layout.
+"""Arena-Hard's judgments, both layouts, as the games frame, and our own in the same layout.
 
 Whatever is broken in a file is named with its line, and the rest is kept.
 """
@@ -9,14 +9,13 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helpers.datasets import games as pairs
 from helpers.datasets.answers import EACH
-from helpers.datasets.games import FORMATS, ORDERS, Game, games_frame, normalised
+from helpers.datasets.games import FORMATS, LLMBAR_LABELS, ORDERS, Game, games_frame, load_pairwise, normalised
 from helpers.datasets.questions import UNKNOWN
 from helpers.datasets.reading import Problem, all_files, entries, first_record, id_of, name_in, read_lines, show
 from helpers.types import Question
@@ -30,10 +29,7 @@ JUDGMENTS = "model_judgment"
 BASELINES = {"v0.1": "gpt-4-0314", "arena-hard-v0.1": "gpt-4-0314"}
 #: Ids of duplicates that a problem names before it only counts them.
 NAMED = 10
-#: A verdict's label as judges are asked to write it, and the looser form that v2.0 tries after it.
-PATTERNS = (re.compile(r"\[\[([AB<>=]+)\]\]"), re.compile(r"\[([AB<>=]+)\]"))
-#: The columns of `reread`, and the formats of `load_games` beside Arena-Hard's.
-TEXT_COLUMNS = ("source", "question_id", "judge", "candidate", "game", "score", "layout", "v0.1", "v2.0", "kind")
+#: The formats of `load_games` beside Arena-Hard's.
 OTHERS = ("fastchat-pair", "analyzer", "llmbar", "pandalm", "judgebench", "arena-battles")
 #: How the folder of a benchmark is named: with its version.
 _BENCHMARK = re.compile(r"v\d+\.\d+")
@@ -63,15 +59,6 @@ class Place:
     source: str
 
 
-@dataclass(frozen=True)
-class Line:
-    """One line of a judgment file: the games that it holds, and what they compare as a game without a verdict."""
-
-    blank: Game
-    games: list[dict[str, Any] | None]
-    layout: str
-
-
 def load_games(
     source: str | Path,
     hub: Mapping[str, Any] | None = None,
@@ -94,21 +81,12 @@ def load_games(
     except ValueError:
         fields = set()
     format = next((name for name in OTHERS if {*FORMATS[name]["known_by"][0].split()} <= fields), None)
-    if format == "fastchat-pair":
-        categories = {question.id: question.category for question in questions}
-        return Arena(pairs.load_fastchat_pairs(path, categories=categories, experiment=experiment))
-    if format == "llmbar":
-        labels = path.with_name(pairs.LLMBAR_LABELS)
-        return Arena(pairs.load_llmbar(path, labels if labels.is_file() else None, experiment))
-    load = {
-        "analyzer": pairs.load_letter_pairs,
-        "pandalm": pairs.load_pandalm,
-        "judgebench": pairs.load_judgebench,
-        "arena-battles": pairs.load_battles,
-    }.get(format or "")
-    if load is None:
+    if format is None:
         return load_arena(path, questions=questions, experiment=experiment)
-    return Arena(load(path, experiment=experiment))
+    categories = {question.id: question.category for question in questions}
+    labels = path.with_name(LLMBAR_LABELS) if format == "llmbar" else None
+    labels = labels if labels and labels.is_file() else None
+    return Arena(load_pairwise(path, format, categories=categories, labels=labels, experiment=experiment))
 
 
 def load_arena(
@@ -157,21 +135,25 @@ def _games_of(place: Place, categories: Mapping[str, str], baseline: str | None)
     problems: list[Problem] = []
     seen: dict[tuple[str, str, str], int] = {}
     twice: dict[str, list[int]] = {}
-    for number, line in _lines(place, categories, baseline):
-        if isinstance(line, Problem):
-            problems.append(line)
+    for number, record in read_lines(place.path, place.file):
+        try:
+            if isinstance(record, Problem):
+                problems.append(record)
+                continue
+            blank, scores = _line(record, place, categories, baseline)
+        except ValueError as error:
+            problems.append(Problem(place.file, number, "broken", str(error)))
             continue
-        blank = line.blank
         if seen.setdefault((blank.judge, blank.candidate, blank.question_id), number) != number:
             twice.setdefault(blank.question_id, []).append(number)
             continue
-        if len(line.games) > 2:
-            what = f"question {blank.question_id} holds {len(line.games)} games; the first two are read"
+        if len(scores) > 2:
+            what = f"question {blank.question_id} holds {len(scores)} games; the first two are read"
             problems.append(Problem(place.file, number, "more_games", what))
-        for first, game in zip(ORDERS, [*line.games, None, None], strict=False):
+        for first, game in zip(ORDERS, [*scores, None, None], strict=False):
             score = _score(game)
             verdict = normalised(score)
-            more = {"games": len(line.games), "missing": game is None}
+            more = {"games": len(scores), "missing": game is None}
             games.append(blank._replace(first=first, score=score, verdict=verdict, **more))
     if not games:
         why = f"; {problems[0]}" if problems else ""
@@ -191,31 +173,16 @@ def _games_of(place: Place, categories: Mapping[str, str], baseline: str | None)
     return games, problems
 
 
-def _lines(
-    place: Place, categories: Mapping[str, str] | None = None, baseline: str | None = None
-) -> Iterator[tuple[int, Line | Problem]]:
-    """Each line of a file with its number: what it compares and its games, or what is wrong with it."""
-    instead = baseline or BASELINES.get(place.source.split("/")[0], "baseline")
-    for number, record in read_lines(place.path, place.file):
-        if isinstance(record, Problem):
-            yield number, record
-            continue
-        try:
-            question = id_of(record)
-            candidate, named = name_in(record, "model", place.path.stem), name_in(record, "baseline", instead)
-            blank = Game(
-                place.source,
-                question,
-                name_in(record, "category", (categories or {}).get(question, UNKNOWN)),
-                name_in(record, "judge", place.path.parent.name),
-                candidate,
-                named,
-                condition="identical" if candidate == named else "none",
-            )
-            layout = "v2.0" if record.get("uid") is not None else "v0.1"
-            yield number, Line(blank, _listed_games(record), layout)
-        except ValueError as error:
-            yield number, Problem(place.file, number, "broken", str(error))
+def _line(
+    record: Mapping[str, Any], place: Place, categories: Mapping[str, str], baseline: str | None
+) -> tuple[Game, list[dict[str, Any] | None]]:
+    """What a line compares, as a game without a verdict, and its games."""
+    question, candidate = id_of(record), name_in(record, "model", place.path.stem)
+    named = name_in(record, "baseline", baseline or BASELINES.get(place.source.split("/")[0], "baseline"))
+    category = name_in(record, "category", categories.get(question, UNKNOWN))
+    judge = name_in(record, "judge", place.path.parent.name)
+    condition = "identical" if candidate == named else "none"
+    return Game(place.source, question, category, judge, candidate, named, condition=condition), _listed_games(record)
 
 
 def _listed_games(record: Mapping[str, Any]) -> list[dict[str, Any] | None]:
@@ -281,79 +248,6 @@ def _short(path: Path, depth: int) -> str:
     if len(parts) > 3 and _BENCHMARK.search(parts[-3]):
         return "/".join(parts[-3:])
     return "/".join(parts[-max(depth, 2 if JUDGMENTS in path.parts else 1) :])
-
-
-# --- judges' texts read again -----------------------------------------------------------------------------------------
-
-
-def label_v01(text: str) -> str | None:
-    """The label in a judge's text by the rule of v0.1: all labels in it are the same one, else there is none.
-
-    >>> label_v01("At first [[A>B]]; finally [[A>B]]"), label_v01("[[A>B]], no: [[B>A]]"), label_v01("[A>B]")
-    ('A>B', None, None)
-    """
-    found = set(PATTERNS[0].findall(text))
-    return found.pop() if len(found) == 1 else None
-
-
-def label_v2(text: str) -> str | None:
-    """The label in a judge's text by the rule of v2.0: letters raised, the first pattern that occurs, its last match.
-
-    >>> label_v2("[[a>b]], no: [[B>A]]"), label_v2("[A>B]"), label_v2("as [A] said: B")
-    ('B>A', 'A>B', 'A')
-    """
-    raised = text.upper()
-    return next((found[-1] for pattern in PATTERNS if (found := pattern.findall(raised))), None)
-
-
-def reread(source: str | Path) -> pandas.DataFrame:
-    """Do the stored scores stand in the judges' texts? One row a game of Arena-Hard files (columns: TEXT_COLUMNS).
-
-    `game` counts from 1, `layout` is "v2.0" where the record has a uid, else "v0.1"; the columns of these names are
-    what the two rules read, None where they read nothing. `kind` compares the stored score with the layout's own rule:
-    "agrees", "other_label", "only_stored" (the text holds no label by this rule), "only_text" (the stored score is
-    null), "no_text". `attrs["problems"]` are the lines that could not be read.
-    """
-    import pandas
-
-    found, problems = places(Path(source).expanduser())
-    rows: list[tuple[Any, ...]] = []
-    for place in found:
-        for _, line in _lines(place):
-            if isinstance(line, Problem):
-                problems.append(line)
-                continue
-            blank = line.blank
-            about = (blank.source, blank.question_id, blank.judge, blank.candidate)
-            rows += [(*about, at, *_compared(game, line.layout)) for at, game in enumerate(line.games, 1)]
-    frame = pandas.DataFrame(rows, columns=list(TEXT_COLUMNS))
-    for name in ("score", "v0.1", "v2.0"):
-        frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
-    frame.attrs["problems"] = tuple(problems)
-    return frame
-
-
-def disagreements(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Where do stored scores and texts differ? One row a layout, kind, score and label read, with its count.
-
-    `frame` is that of `reread`. Columns: layout, kind, score, v0.1, v2.0, games; None says "none". Most games first.
-    """
-    differing = frame[~frame["kind"].isin(["agrees", "no_text"])]
-    by = ["layout", "kind", "score", "v0.1", "v2.0"]
-    counts = differing[by].fillna("none").value_counts(sort=False).rename("games").reset_index()
-    return counts.sort_values(["games", *by], ascending=[False, *(True for _ in by)], ignore_index=True)
-
-
-def _compared(game: Mapping[str, Any] | None, layout: str) -> tuple[Any, ...]:
-    """Score, layout, the labels that both rules read in the judge's text (or its `answer`), and the kind."""
-    score, judgment = _score(game), (game or {}).get("judgment")
-    text = judgment.get("answer") if isinstance(judgment, dict) else judgment
-    if not isinstance(text, str) or not text.strip():
-        return score, layout, None, None, "no_text"
-    labels = {"v0.1": label_v01(text), "v2.0": label_v2(text)}
-    own = labels[layout]
-    differing = "only_text" if score is None else "only_stored" if own is None else "other_label"
-    return score, layout, labels["v0.1"], labels["v2.0"], "agrees" if own == score else differing
 
 
 # --- our own judgments in the same layout -----------------------------------------------------------------------------

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import pkgutil
 import re
 import tempfile
-import tomllib
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from html import unescape
 from itertools import compress
 from pathlib import Path
@@ -19,7 +17,7 @@ from typing import Any, NamedTuple
 
 from helpers.datasets import hub as repository
 from helpers.datasets.files import QUESTION_FILES
-from helpers.datasets.reading import Records, find_file, id_of, name_in, read_rows, show, text_field
+from helpers.datasets.reading import Records, find_file, id_of, name_in, read_rows, read_table, show, text_field
 from helpers.types import Question
 
 #: The files on passages that a folder is searched for; exactly one may be there.
@@ -75,7 +73,7 @@ def read_set(source: str | Path, path: Path, mappers: Mapping[str, Callable[...,
     """
     table = path.suffix == ".parquet"
     records = _columns(path) if table else read_rows(path)
-    formats = [Format(**_formats()[name], read=mapper) for name, mapper in mappers.items()]
+    formats = [Format(**read_table("question_sets.toml")[name], read=mapper) for name, mapper in mappers.items()]
     form = next((each for each in formats if records.fields.issuperset(each.needs)), None)
     if form is None:
         raise records.unknown("one of " + "; ".join(each.words for each in formats))
@@ -85,11 +83,6 @@ def read_set(source: str | Path, path: Path, mappers: Mapping[str, Callable[...,
     if Path(source) != path and path.suffix != ".csv":
         records = replace(records, rows=_typed(records, form))
     return records, form
-
-
-@cache
-def _formats() -> dict[str, Any]:
-    return tomllib.loads((pkgutil.get_data(__package__, "question_sets.toml") or b"").decode())
 
 
 def _columns(path: Path) -> Records:

@@ -305,15 +305,16 @@ def _no_text(head: bytes) -> str:
     """What a file is that begins so, and what to do; "" where it may be text."""
     plain = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     for form, begin in (("bytes", head), ("text", plain)):
-        for kind in _kinds()[form]:
+        for kind in read_table("kinds.toml")[form]:
             if begin.startswith(kind["starts"].encode("latin-1")):
                 return f"{kind['is']}; {kind['instead']}"
     return ""
 
 
 @cache
-def _kinds() -> dict[str, Any]:
-    return tomllib.loads((pkgutil.get_data(__package__, "kinds.toml") or b"").decode())
+def read_table(name: str) -> dict[str, Any]:
+    """The data that a .toml file of this package holds."""
+    return tomllib.loads((pkgutil.get_data(__package__, name) or b"").decode())
 
 
 def end_of_name(path: Path) -> str:
