@@ -11,7 +11,7 @@ import pytest
 from helpers import datasets, run
 from helpers.analyze import analyze
 from helpers.biases.hinting.hints import WORDS
-from helpers.datasets.files import HINTS, JUDGMENT_FILES
+from helpers.datasets.hub import HINTS, JUDGMENT_FILES
 from tests.cells import run_cells
 from tests.kernels import command
 from tests.runs import settled

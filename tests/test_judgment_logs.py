@@ -12,7 +12,7 @@ import pytest
 from helpers import datasets, frames, run
 from helpers.analyze import analyze, saying
 from helpers.biases import hinting
-from helpers.datasets.files import ERROR_FILES, JUDGMENT_FILES
+from helpers.datasets.hub import ERROR_FILES, JUDGMENT_FILES
 from tests.runs import asked, settled
 
 LETTERS = "ABCDEF"

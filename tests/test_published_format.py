@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from helpers import datasets, paths
-from helpers.datasets.files import ANSWER_FILES, JUDGMENT_FILES
+from helpers.datasets.hub import ANSWER_FILES, JUDGMENT_FILES
 
 README = (paths.ROOT / "data" / "README.md").read_text(encoding="utf-8")
 SECTION = README.split("## Answers and judgments in the published format")[1].split("\n## ")[0]

@@ -15,7 +15,7 @@ from helpers.__main__ import main
 from helpers.biases import position, top_choice
 from helpers.biases.hinting.hints import WORDS
 from helpers.config import COMMON, STYLES, experiment_names, load_config, read_yaml
-from helpers.datasets.files import ANSWER_FILES, ERROR_FILES, JUDGMENT_FILES
+from helpers.datasets.hub import ANSWER_FILES, ERROR_FILES, JUDGMENT_FILES
 from helpers.run.notebooks import available, collects, experiment_of
 from helpers.run.sources import WORDS as SOURCE_WORDS
 from helpers.services import SERVICES

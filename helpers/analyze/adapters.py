@@ -135,7 +135,7 @@ def fastchat_single(path: Path) -> Held:
 
     rows = records.map(read, "question_id")
     note = f"{len(off):,} scores such as {off[0]:g} lie outside {LEAST} to {MOST} and are unreadable." if off else ""
-    return _tidy(path, stem, "fastchat-single", rows, tuple(records.lines()), [note] if off else [])
+    return _tidy(path, stem, "fastchat-single", rows, records.lines, [note] if off else [])
 
 
 def inspect(path: Path) -> Held:

@@ -10,8 +10,8 @@ from helpers.analyze import adapters, columns
 from helpers.analyze.held import Held
 from helpers.analyze.reading import end_of, header
 from helpers.analyze.tidy import load_tidy
-from helpers.datasets.files import ERROR_FILES, JUDGMENT_FILES
 from helpers.datasets.games import FORMATS as PUBLISHED
+from helpers.datasets.hub import ERROR_FILES, JUDGMENT_FILES
 from helpers.datasets.reading import first_record
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from helpers.datasets.answers import EACH
 from helpers.datasets.games import FORMATS, LLMBAR_LABELS, ORDERS, Game, games_frame, load_pairwise, normalised
+from helpers.datasets.hub import NAMES, Entry, Source, all_files, entries
 from helpers.datasets.questions import UNKNOWN
-from helpers.datasets.reading import Problem, all_files, entries, first_record, id_of, name_in, read_lines, show
+from helpers.datasets.reading import Loaded, Problem, first_record, id_of, name_in, read_lines, refuse_if, show
 from helpers.types import Question
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 #: The folder that holds a folder for each judge.
 JUDGMENTS = "model_judgment"
-#: The baseline of each benchmark whose records do not name it; other benchmarks' is called "baseline".
-BASELINES = {"v0.1": "gpt-4-0314", "arena-hard-v0.1": "gpt-4-0314"}
+BASELINES: dict[str, str] = NAMES["values"]["baselines"]
 #: Ids of duplicates that a problem names before it only counts them.
 NAMED = 10
 #: The formats of `load_games` beside Arena-Hard's.
@@ -35,19 +34,6 @@ OTHERS = ("fastchat-pair", "analyzer", "llmbar", "pandalm", "judgebench", "arena
 _BENCHMARK = re.compile(r"v\d+\.\d+")
 #: How a judge's text, or the messages that it was shown, are looked up: question, judge, candidate, who stood first.
 GameKey = tuple[str, str, str, str]
-
-
-@dataclass(frozen=True)
-class Arena:
-    """What judgment files hold: the games frame, and what in them could not be read as it stands."""
-
-    frame: pandas.DataFrame
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many problems of each kind there are."""
-        return dict(Counter(problem.kind for problem in self.problems))
 
 
 @dataclass(frozen=True)
@@ -60,12 +46,8 @@ class Place:
 
 
 def load_games(
-    source: str | Path,
-    hub: Mapping[str, Any] | None = None,
-    *,
-    questions: Iterable[Question] = (),
-    experiment: str = "published",
-) -> Arena:
+    source: Source, hub: Entry = None, *, questions: Iterable[Question] = (), experiment: str = "published"
+) -> Loaded:
     """Which verdicts do these published judgments hold: Arena-Hard's (file, folder, tree, hub), or one file of others?
 
     A file of FastChat's pair judgments, Position-Bias-Analyzer's verdicts, LLMBar's (with the labels of an
@@ -86,17 +68,12 @@ def load_games(
     categories = {question.id: question.category for question in questions}
     labels = path.with_name(LLMBAR_LABELS) if format == "llmbar" else None
     labels = labels if labels and labels.is_file() else None
-    return Arena(load_pairwise(path, format, categories=categories, labels=labels, experiment=experiment))
+    return Loaded(load_pairwise(path, format, categories=categories, labels=labels, experiment=experiment))
 
 
 def load_arena(
-    source: str | Path,
-    hub: Mapping[str, Any] | None = None,
-    *,
-    questions: Iterable[Question] = (),
-    baseline: str | None = None,
-    experiment: str = "published",
-) -> Arena:
+    source: Source, hub: Entry = None, *, questions: Iterable[Question] = (), experiment: str = "published"
+) -> Loaded:
     """Which verdicts do these Arena-Hard judgments hold: a file, a judge's folder, a tree of judges, or "hub"?
 
     Both layouts: v2.0 (uid, category, judge, model, baseline, games[].score) and v0.1 (question_id, games[].score). The
@@ -104,7 +81,7 @@ def load_arena(
     first; `games` is how many the line holds, a game that is null or not there is "missing", and only the first two of
     more are read. `source` is benchmark/judge/model as the folders say; judge and candidate are those of the record,
     where it has none those of the path; no two judges are ever pooled. A missing category is that of the question
-    with this id, else "unknown"; a missing baseline is `baseline`, else what BASELINES says of the benchmark, else
+    with this id, else "unknown"; a missing baseline is what BASELINES says of the benchmark, else
     "baseline". A candidate that is the baseline itself makes the condition "identical". Of several lines on one
     question by one judge of one candidate the first counts, as the original tools skip what is there. `problems` name
     every line that is broken and whatever was not read. A source without any judgment is a ValueError. The hub's entry
@@ -118,7 +95,7 @@ def load_arena(
     categories = {question.id: question.category for question in questions}
     games: list[Game] = []
     for place in found:
-        read, wrong = _games_of(place, categories, baseline)
+        read, wrong = _games_of(place, categories)
         games += read
         problems += wrong
     if not games:
@@ -126,10 +103,10 @@ def load_arena(
             f"{source}: no judgment of Arena-Hard (uid or question_id, model, judge, games with their scores); "
             + "; ".join(map(str, problems[:3]))
         )
-    return Arena(games_frame(games, experiment), tuple(problems))
+    return Loaded(games_frame(games, experiment), tuple(problems))
 
 
-def _games_of(place: Place, categories: Mapping[str, str], baseline: str | None) -> tuple[list[Game], list[Problem]]:
+def _games_of(place: Place, categories: Mapping[str, str]) -> tuple[list[Game], list[Problem]]:
     """The games of one file, and its problems."""
     games: list[Game] = []
     problems: list[Problem] = []
@@ -140,7 +117,7 @@ def _games_of(place: Place, categories: Mapping[str, str], baseline: str | None)
             if isinstance(record, Problem):
                 problems.append(record)
                 continue
-            blank, scores = _line(record, place, categories, baseline)
+            blank, scores = _line(record, place, categories)
         except ValueError as error:
             problems.append(Problem(place.file, number, "broken", str(error)))
             continue
@@ -174,11 +151,11 @@ def _games_of(place: Place, categories: Mapping[str, str], baseline: str | None)
 
 
 def _line(
-    record: Mapping[str, Any], place: Place, categories: Mapping[str, str], baseline: str | None
+    record: Mapping[str, Any], place: Place, categories: Mapping[str, str]
 ) -> tuple[Game, list[dict[str, Any] | None]]:
     """What a line compares, as a game without a verdict, and its games."""
     question, candidate = id_of(record), name_in(record, "model", place.path.stem)
-    named = name_in(record, "baseline", baseline or BASELINES.get(place.source.split("/")[0], "baseline"))
+    named = name_in(record, "baseline", BASELINES.get(place.source.split("/")[0], "baseline"))
     category = name_in(record, "category", categories.get(question, UNKNOWN))
     judge = name_in(record, "judge", place.path.parent.name)
     condition = "identical" if candidate == named else "none"
@@ -190,8 +167,7 @@ def _listed_games(record: Mapping[str, Any]) -> list[dict[str, Any] | None]:
     if "games" not in record:
         raise ValueError(f"field 'games' is missing; found {', '.join(record) or 'no field'}")
     games = record["games"]
-    if not isinstance(games, list | None):
-        raise ValueError(f"field 'games' holds {show(games)}, expected a list of games")
+    refuse_if(not isinstance(games, list | None), "games", games, "a list of games")
     for number, game in enumerate(games or (), 1):
         if not isinstance(game, dict | None):
             raise ValueError(f"game {number} is {show(game)}, expected an object with a score, or null")

@@ -1,4 +1,4 @@
-"""Published verdicts on two answers as the games frame, votes of people and judges, and what is right by them.
+"""Published verdicts on two answers as the games frame: who was compared, who stood first, who won.
 
 How a record of each format becomes games stands in `formats.toml`; what a record lacks of that, its function in
 PREPARE adds. `score` is what was stored, as a label with whoever stood first as A; what says nothing ("error",
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helpers.datasets.answers import maker
+from helpers.datasets.hub import Source, read_table
 from helpers.datasets.questions import UNKNOWN
 from helpers.datasets.reading import (
     LONGEST_NAME,
@@ -23,7 +24,7 @@ from helpers.datasets.reading import (
     id_of,
     number_or_nan,
     read_rows,
-    read_table,
+    refuse_if,
     short_name,
     show,
     text_field,
@@ -48,10 +49,8 @@ LLMBAR_LABELS = "instances.jsonl"
 INCONSISTENT = "tie (inconsistent)"
 #: How often a strong verdict is repeated in the battles of Arena-Hard.
 STRONG = 3
-#: One row a vote or verdict. `question_id` is the cluster, `pair` the two answers judged, `kind` person or judge.
-VOTE_COLUMNS = ("source", "question_id", "pair", "condition", "voter", "kind", "verdict", "outcome")
-PERSON, JUDGE = "person", "judge"
-_WORDS = {FIRST: "first", EVEN: "tie", SECOND: "second"}
+#: How the votes of PandaLM's people are called in place of a judge's name.
+ANNOTATOR = "annotator "
 #: The place of the better answer as AlpacaEval's annotators write it.
 _PLACE = re.compile(r"\s*(?:Output )?\(?([mMab])\)?\s*")
 _REVERSED = {"A<B": "B>A", "A<<B": "B>>A", "B<A": "A>B", "B<<A": "A>>B", "B=A": "A=B"}
@@ -132,32 +131,30 @@ def normalised(score: object) -> str | None:
 
 
 def load_pairwise(
-    source: str | Path,
+    source: Source,
     format: str,
     *,
     categories: Mapping[str, str] | None = None,
     labels: str | Path | None = None,
-    judge: str = UNKNOWN,
     experiment: str = "published",
 ) -> pandas.DataFrame:
     """Who won in a file of published verdicts on two answers, in a format of `formats.toml`: its games frame.
 
     A verdict that means nothing is invalid. A record twice is a ValueError, but several with different time stamps
     (`tstamp`) are askings in their order, told apart by `repeat`, as are votes of one judge on one pair. `categories`
-    by question id are for FastChat's pairs; `labels` is LLMBar's file of better outputs, with which a verdict for the
-    candidate is correct; `judge` is whose battles Arena-Hard's are.
+    by question id are of records without one; `labels` is LLMBar's file of better outputs, with which a verdict for the
+    candidate is correct.
     """
-    games = pairwise_games(source, format, categories=categories, labels=labels, judge=judge)
+    games = pairwise_games(source, format, categories=categories, labels=labels)
     return games_frame(games, experiment)
 
 
 def pairwise_games(
-    source: str | Path,
+    source: Source,
     format: str,
     *,
     categories: Mapping[str, str] | None = None,
     labels: str | Path | None = None,
-    judge: str = UNKNOWN,
     people: bool = False,
     once: bool | None = None,
 ) -> list[Game]:
@@ -168,14 +165,18 @@ def pairwise_games(
     """
     records, stem = records_of(source, format)
     form, prepare, rows = FORMATS[format], PREPARE.get(format, lambda record, about: [record]), count(1)
-    about = {"categories": categories or {}, "labels": labels, "judge": judge, "people": people}
-    about |= {"better": None if labels is None else _better_outputs(labels), "fields": records.fields}
+    better = None if labels is None else _better_outputs(labels)
+    about = {"labels": labels, "better": better, "people": people, "fields": records.fields}
 
     def read(record: Record) -> list[Game]:
         if missing := [each for each in form["needs"].split() if each not in record]:
             raise ValueError(f"field {missing[0]!r} is missing; found {', '.join(record)}")
+        if form.get("strict"):
+            refuse_if(
+                record["winner"] not in [*form["winners"]], "winner", record["winner"], ", ".join(form["winners"])
+            )
         prepared = prepare({"row": next(rows), **record}, about)
-        return [game for each in prepared for game in _games(each, form, stem)]
+        return [game for each in prepared for game in _games(each, form, stem, categories or {})]
 
     found = records.map(read, form.get("name") or form["question_id"].strip("{}"))
     if format == "arena-battles":
@@ -183,7 +184,7 @@ def pairwise_games(
     return _askings(records, found, format != "votes" if once is None else once)
 
 
-def records_of(source: str | Path, format: str) -> tuple[Records, str]:
+def records_of(source: Source, format: str) -> tuple[Records, str]:
     """The records of a file that has the fields that a format needs, and what titles call the file."""
     path, words, needed = Path(source).expanduser(), FORMATS[format]["words"], FORMATS[format]["needs"].split()
     if not path.is_file():
@@ -210,11 +211,11 @@ def _askings(records: Records, found: list[list[Game]], once: bool) -> list[Game
     return [game._replace(repeat=repeats[at]) for at, games in enumerate(found) for game in games]
 
 
-def _games(record: Record, form: Mapping[str, Any], stem: str) -> Iterator[Game]:
+def _games(record: Record, form: Mapping[str, Any], stem: str, categories: Mapping[str, str]) -> Iterator[Game]:
     """The games of one record."""
     texts = ("source", "question_id", "judge", "judge_model", "baseline", "candidate")
     filled = {each: _filled(form[each], record, stem) for each in texts if each in form}
-    category = record.get(form.get("category"))
+    category = record.get(form.get("category")) or categories.get(filled["question_id"])
     numbers = {name: record[f"its_{name}"] for name in NUMBERS if f"its_{name}" in record}
     blank = Game(**filled, category=text_field({"category": category}, "category") if category else UNKNOWN, **numbers)
     for name in (*filled.values(), blank.category):
@@ -262,10 +263,6 @@ def _winner(stored: Any, winners: Mapping[str, str]) -> str | None:
 # --- what records lack ------------------------------------------------------------------------------------------------
 
 
-def _fastchat(record: Record, about: Mapping[str, Any]) -> list[Record]:
-    return [record | {"category": about["categories"].get(id_of(record, "question_id"))}]
-
-
 def _llmbar(record: Record, about: Mapping[str, Any]) -> list[Record]:
     id, better = text_field(record, "id"), about["better"]
     record |= {"category": id.rpartition("/")[0], "one": "output_1", "other": "output_2"}
@@ -286,8 +283,7 @@ def _better_outputs(path: str | Path) -> dict[str, int]:
     records, _ = records_of(path, "llmbar-labels")
 
     def read(record: Record) -> tuple[str, int]:
-        if record.get("label") not in (1, 2):
-            raise ValueError(f"field 'label' holds {show(record.get('label'))}, expected 1 or 2")
+        refuse_if(record.get("label") not in (1, 2), "label", record.get("label"), "1 or 2")
         return text_field(record, "id"), int(record["label"])
 
     found = records.map(read, "id")
@@ -298,10 +294,9 @@ def _better_outputs(path: str | Path) -> dict[str, int]:
 def _judgebench(record: Record, about: Mapping[str, Any]) -> list[Record]:
     won = {"B>A": 1.0, "A>B": 0.0, "A=B": 0.5}
     judgments = record["judgments"]
-    if not isinstance(judgments, list) or len(judgments) > 2:
-        raise ValueError(f"field 'judgments' holds {show(judgments)}, expected one judgment for each of two orders")
-    if record["label"] not in won:
-        raise ValueError(f"field 'label' holds {show(record['label'])}, expected {', '.join(won)}")
+    wrong = not isinstance(judgments, list) or len(judgments) > 2
+    refuse_if(wrong, "judgments", judgments, "one judgment for each of two orders")
+    refuse_if(record["label"] not in won, "label", record["label"], ", ".join(won))
     both = [each if isinstance(each, dict) else {} for each in (*judgments, None, None)[:2]]
     inner = next((each["judgment"] for each in both if isinstance(each.get("judgment"), dict)), {})
     model = inner.get("judge_model") or record.get("judge_name") or UNKNOWN
@@ -311,14 +306,13 @@ def _judgebench(record: Record, about: Mapping[str, Any]) -> list[Record]:
 
 def _pandalm(record: Record, about: Mapping[str, Any]) -> Iterator[Record]:
     models = text_field(record, "cmp_key").split("_")
-    if len(models) != 2:
-        raise ValueError(f"field 'cmp_key' holds {show(record['cmp_key'])}, expected two models joined by one _")
+    refuse_if(len(models) != 2, "cmp_key", record["cmp_key"], "two models joined by one _")
     votes, winners = record.get("annotators"), FORMATS["pandalm"]["winners"]
     if not about["people"]:
         votes = []
     elif not isinstance(votes, list) or len(votes) != 3 or not all(_winner(vote, winners) for vote in votes):
         raise ValueError(f"field 'annotators' holds {show(votes)}, expected three votes, each 1, 2 or 0")
-    verdicts = {f"annotator {at}": vote for at, vote in enumerate(votes, 1)}
+    verdicts = {f"{ANNOTATOR}{at}": vote for at, vote in enumerate(votes, 1)}
     verdicts |= {name: record.get(name) for name in sorted(about["fields"] - {"idx", "cmp_key", "annotators"})}
     for judge, verdict in verdicts.items():
         yield record | {"model_1": models[0], "model_2": models[1], "judge": judge, "verdict": verdict}
@@ -328,8 +322,7 @@ def _alpaca(record: Record, about: Mapping[str, Any]) -> list[Record]:
     """An annotation; who stood first is known of a decided preference whose raw answer names a place."""
     share = number_or_nan(record["preference"], "preference") - 1
     share = 0.5 if share == -1 else share
-    if not (0 <= share <= 1 or isnan(share)):
-        raise ValueError(f"field 'preference' holds {show(record['preference'])}, expected 1 to 2, 0 or null")
+    refuse_if(not (0 <= share <= 1 or isnan(share)), "preference", record["preference"], "1 to 2, 0 or null")
     better = None if isnan(share) else "tie" if share == 0.5 else f"generator_{1 + (share > 0.5)}"
     raw = record.get("raw_completion")
     raw = raw.get("text") if isinstance(raw, dict) else raw
@@ -348,7 +341,7 @@ def _alpaca(record: Record, about: Mapping[str, Any]) -> list[Record]:
 
 def _vote(record: Record, about: Mapping[str, Any]) -> list[Record]:
     """A vote with a judge and a question, whether the file names them or not, of two models in alphabetical order."""
-    winner = _known_winner(record, FORMATS["votes"]["winners"])
+    winner = record["winner"]
     names = (record[name] for name in ("question_id", "question", "id", "prompt") if record.get(name) is not None)
     id = next(names, f"row {record['row']}")
     if isinstance(id, str) and (len(id) > LONGEST_NAME or not id.isprintable()):
@@ -360,104 +353,30 @@ def _vote(record: Record, about: Mapping[str, Any]) -> list[Record]:
     return [record | about | {"shown_first": None}]
 
 
-def _battle(record: Record, about: Mapping[str, Any]) -> list[Record]:
-    _known_winner(record, FORMATS["arena-battles"]["winners"])
-    return [record | {"judge": about["judge"], "shown_first": None}]
-
-
-def _known_winner(record: Record, winners: Mapping[str, str]) -> str:
-    if record.get("winner") not in [*winners]:
-        raise ValueError(f"field 'winner' holds {show(record.get('winner'))}, expected {', '.join(winners)}")
-    return str(record["winner"])
-
-
 #: What makes of a record and what is known beside it (see `pairwise_games`) the records that `formats.toml` reads.
-PREPARE = {
-    "fastchat-pair": _fastchat,
-    "llmbar": _llmbar,
-    "judgebench": _judgebench,
-    "pandalm": _pandalm,
-    "alpaca-eval": _alpaca,
-    "votes": _vote,
-    "arena-battles": _battle,
-}
+PREPARE = {"llmbar": _llmbar, "judgebench": _judgebench, "pandalm": _pandalm, "alpaca-eval": _alpaca, "votes": _vote}
 
 
-def _battles(source: str | Path, battles: list[Game]) -> list[Game]:
+def _battles(source: Source, battles: list[Game]) -> list[Game]:
     """The one or two games that each pair's battles were made of; counts that no two games make are a ValueError."""
     won: dict[Game, Counter[str]] = {}
     for game in battles:
         won.setdefault(game._replace(score=None, verdict=None), Counter())[str(game.verdict)] += 1
     games = []
     for blank, counts in won.items():
-        labels = [label for verdict, often in counts.items() for label in _strengths(verdict, often)]
-        if len(labels) > 2 or None in labels:
+        labels: list[str] = []
+        for verdict, often in counts.items():
+            # A strong verdict was written STRONG times, a tie never.
+            strong, rest = (0, often) if verdict == EVEN else divmod(often, STRONG)
+            labels += [verdict.replace(">", ">>")] * strong + [verdict] * rest
+        if len(labels) > 2:
             where = f"question {blank.question_id}, {blank.baseline} and {blank.candidate}"
             raise ValueError(f"{source}: {where}: {dict(counts)} are not one or two games")
         games += [blank._replace(repeat=at, score=label, verdict=label) for at, label in enumerate(labels)]
     return games
 
 
-def _strengths(verdict: str, count: int) -> list[str | None]:
-    """The games of which `count` battles with one winner were made; [None] where two games cannot make them."""
-    strong, often = verdict.replace(">", ">>"), STRONG if verdict != EVEN else 0
-    games = [strong] * (count // often if often else 0)
-    games += [verdict] * (count - often * len(games))
-    return games if len(games) <= 2 else [None]
-
-
-# --- votes of people --------------------------------------------------------------------------------------------------
-
-
-def load_votes(people: str | Path, judges: str | Path | None = None, *, who: str = "") -> pandas.DataFrame:
-    """How did people, and judges, vote on the same two answers of MT-Bench (judge, model_a, model_b, winner, turn)?
-
-    The votes frame (columns: VOTE_COLUMNS), in file order, people first. A pair is a question's two models in a turn,
-    whichever of them was named first: "first" is the model whose name comes first in the alphabet. `condition` is the
-    turn. A verdict of both orders that contradict each other has the outcome "inconsistent" and no verdict. `who`
-    keeps the people whose name begins so ("expert" leaves the authors out). A judge's verdict twice, a vote of a model
-    against itself and an unknown winner are ValueErrors; a person's second vote on a pair is a vote of its own.
-    """
-    voted = [(PERSON, game) for game in pairwise_games(people, "votes") if game.judge.startswith(who)]
-    if not voted:
-        raise ValueError(f"{people}: no vote of anybody whose name begins with {who!r}")
-    voted += [] if judges is None else [(JUDGE, game) for game in pairwise_games(judges, "votes", once=True)]
-    rows = []
-    for kind, game in voted:
-        if game.baseline == game.candidate:
-            raise ValueError(f"question {game.question_id}: fields 'model_a' and 'model_b' both hold {game.baseline!r}")
-        turn = game.source.rpartition(", ")[2]
-        pair = f"{game.question_id}, {turn}: {game.baseline}, {game.candidate}"
-        word = None if game.score == INCONSISTENT else _WORDS[str(game.verdict)]
-        outcome = "ok" if word else "inconsistent"
-        rows.append(("MT-Bench", game.question_id, pair, turn, game.judge, kind, word, outcome))
-    return _votes_frame(rows)
-
-
-def load_pandalm_votes(source: str | Path) -> pandas.DataFrame:
-    """How did three people, and each judge, vote on the two responses of PandaLM's test set (annotators, cmp_key)?
-
-    The votes frame (columns: VOTE_COLUMNS), a row a person and a judge of each item; `pair` is the item's number and
-    "first" its first response. Verdicts are 1, 2, 0 or "Tie"; all else is "unreadable". An item without three votes, or
-    one twice, is a ValueError. Items of one instruction share their `question_id`: see `instructions`.
-    """
-    games = pairwise_games(source, "pandalm", people=True)
-    pairs = {game.question_id: f"{game.baseline}_{game.candidate}" for game in games}
-    clusters = dict(zip(pairs, map(str, instructions([*pairs.values()])), strict=True))
-    rows = []
-    for game in games:
-        kind = PERSON if game.judge.startswith("annotator ") else JUDGE
-        word, item = _WORDS.get(game.verdict or ""), game.question_id
-        rows.append(("PandaLM", clusters[item], item, "none", game.judge, kind, word, "ok" if word else "unreadable"))
-    return _votes_frame(rows)
-
-
-def _votes_frame(rows: list[tuple[Any, ...]]) -> pandas.DataFrame:
-    import pandas
-
-    frame = pandas.DataFrame(rows, columns=list(VOTE_COLUMNS))
-    frame["verdict"] = frame["verdict"].astype(object).where(frame["verdict"].notna(), None)
-    return frame
+# --- PandaLM's people -------------------------------------------------------------------------------------------------
 
 
 def instructions(pairs: Sequence[str]) -> list[int]:
@@ -484,45 +403,15 @@ def majority(votes: Iterable[str]) -> str | None:
     return None if others and others[0][1] == count else most
 
 
-def pandalm_gold(source: str | Path) -> dict[str, float]:
+def pandalm_gold(source: Source) -> dict[str, float]:
     """What most of PandaLM's annotators say of each item, by id: what the second response should win (0, 1/2, 1).
 
     Items on which no two annotators agree are left out.
     """
-    return _gold(load_pandalm_votes(source)).dropna().map({"first": 0.0, "tie": 0.5, "second": 1.0}).to_dict()
-
-
-def _gold(votes: pandas.DataFrame) -> pandas.Series:
-    """What most people say of each pair."""
-    return votes[votes["kind"] == PERSON].groupby("pair", sort=False)["verdict"].agg(majority)
-
-
-def gold_of_votes(votes: pandas.DataFrame) -> pandas.DataFrame:
-    """Was each judge's verdict what most people say: the frame that `biases.accuracy.accuracy` takes.
-
-    One row a judge and pair: source, question_id, judge, correct (1, 0; NaN where the judge's verdict cannot be read),
-    outcome. A tie is a verdict, right where most people call it one. Pairs without a majority are left out.
-    """
-    judged = votes[votes["kind"] == JUDGE].assign(gold=lambda rows: rows["pair"].map(_gold(votes)))
-    judged = judged[judged["gold"].notna()].reset_index(drop=True)
-    correct = (judged["verdict"] == judged["gold"]).astype(float).where(judged["verdict"].notna())
-    return judged[["source", "question_id", "outcome"]].assign(judge=judged["voter"], correct=correct)
-
-
-def gold_of_games(games: pandas.DataFrame, better: str = "better") -> pandas.DataFrame:
-    """Did each verdict name the answer that is known to be better: the frame that `biases.accuracy.accuracy` takes.
-
-    `games` is a games frame one of whose two answers is called `better` (as LLMBar's with labels are). One row a
-    verdict: source, question_id, category, judge, condition (who stood first), correct, outcome. A tie names no
-    better answer and is wrong; what cannot be read is NaN. A game without `better` is a ValueError.
-    """
-    is_better = games["candidate"] == better
-    if not (is_better | (games["baseline"] == better)).all():
-        found = ", ".join(sorted({*games["candidate"], *games["baseline"]})[:6])
-        raise ValueError(f"every game needs {better!r} as candidate or baseline; found {found}")
-    shown_first = (games["first"] == "candidate") == is_better
-    wins = games["verdict"].where(games["verdict"].notna(), "").str.replace(">>", ">", regex=False)
-    right = (wins == FIRST).where(shown_first, wins == SECOND).astype(float).where(games["verdict"].notna())
-    condition = shown_first.map({True: "better first", False: "better second"})
-    kept = games[["source", "question_id", "category", "judge"]]
-    return kept.assign(condition=condition, correct=right, outcome=games["outcome"])
+    votes: dict[str, list[str]] = {}
+    for game in pairwise_games(source, "pandalm", people=True):
+        if game.judge.startswith(ANNOTATOR):
+            votes.setdefault(game.question_id, []).append(str(game.verdict))
+    won = {FIRST: 0.0, EVEN: 0.5, SECOND: 1.0}
+    most = {item: majority(each) for item, each in votes.items()}
+    return {item: won[verdict] for item, verdict in most.items() if verdict}

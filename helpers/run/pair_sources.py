@@ -100,9 +100,7 @@ def judgments_from(source: Path | str, experiment: Experiment, responses: datase
             f"{source}: does not say what the three numbers of a game stand for, so nothing is known of its verdicts; "
             'name them in `scores`, in their order: "first", "second", "tie" or "own", "other", "tie"'
         )
-    loaded = datasets.load_code_pairs(source, experiment.hub, scores, experiment.name)
-    loaded.frame.attrs["counts"] |= loaded.counts
-    return loaded.frame
+    return datasets.load_code_pairs(source, experiment.hub, scores, experiment.name)
 
 
 def _some(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
