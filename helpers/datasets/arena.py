@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from helpers.datasets.answers import EACH
 from helpers.datasets.games import FORMATS, LLMBAR_LABELS, ORDERS, Game, games_frame, load_pairwise, normalised
-from helpers.datasets.hub import NAMES, Entry, Source, all_files, entries
+from helpers.datasets.hub import NAMES, Entry, Source, all_files, below, entries
 from helpers.datasets.questions import UNKNOWN
 from helpers.datasets.reading import Loaded, Problem, first_record, id_of, name_in, read_lines, refuse_if, show
 from helpers.types import Question
@@ -193,9 +193,8 @@ def places(source: Path) -> tuple[list[Place], list[Problem]]:
         return _named([source], source.parent), []
     if not source.is_dir():
         raise FileNotFoundError(f"{source}: no such file or folder; expected judgments, <judge>/{EACH}")
-    inner = {path: path.relative_to(source).parts for path in sorted(source.rglob("*.jsonl")) if path.is_file()}
-    below = [path for path, parts in inner.items() if not any(part.startswith(".") for part in parts)]
-    judged = [path for path in below if JUDGMENTS in inner[path][:-1]] or below
+    there = below(source, (".jsonl",))
+    judged = [path for path in there if JUDGMENTS in path.relative_to(source).parts[:-1]] or there
     found = [path for path in judged if path.parent not in (source, source / JUDGMENTS)] or judged
     if not found:
         raise FileNotFoundError(f"{source}: expected .jsonl files of judgments in this folder, found {entries(source)}")

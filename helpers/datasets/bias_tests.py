@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.datasets.answers import vendor_of
-from helpers.datasets.hub import NAMES, Entry, Source, entries, fetch_files
+from helpers.datasets.hub import NAMES, Entry, Source, below, entries, fetch_files
 from helpers.datasets.reading import Loaded, Problem, read_cells, read_lines, refuse_if, show, text_field
 from helpers.types import Question, RatioScale, Version, Wording, short_hash
 
@@ -289,15 +289,9 @@ def files(source: Source, entry: Entry, what: str) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise FileNotFoundError(f"{path}: no such file or folder; expected files that end with {', '.join(ENDS)}")
-    if found := below(path):
+    if found := below(path, ENDS):
         return found
     raise FileNotFoundError(f"{path}: expected files that end with {', '.join(ENDS)}, found {entries(path)}")
-
-
-def below(folder: Path) -> list[Path]:
-    """The files anywhere in a folder that end with ENDS, in order; hidden ones are copies that editors keep."""
-    found = (each for each in sorted(folder.rglob("*")) if each.suffix in ENDS and each.is_file())
-    return [each for each in found if not any(part.startswith(".") for part in each.relative_to(folder).parts)]
 
 
 def _read(

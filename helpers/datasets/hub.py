@@ -63,6 +63,12 @@ def entries(folder: Path) -> str:
     return ", ".join(sorted(entry.name for entry in folder.iterdir())) or "nothing"
 
 
+def below(folder: Path, ends: tuple[str, ...]) -> list[Path]:
+    """The files anywhere in a folder that end so, in order; hidden ones are copies that editors keep."""
+    found = (each for each in sorted(folder.rglob("*")) if each.suffix in ends and each.is_file())
+    return [each for each in found if not any(part.startswith(".") for part in each.relative_to(folder).parts)]
+
+
 def one_file(source: Source, hub: Entry, what: str, names: tuple[str, ...]) -> Path:
     """The file that `source` means: itself, the only one of `names` in that folder, or the hub's entry `what`."""
     if source != "hub":
@@ -106,24 +112,16 @@ def fetch(repo: str, filename: str, revision: str = "main", *, folder: Path | No
     if not (pinned and try_to_load_from_cache(repo, filename, folder, revision, "dataset")):
         url = hf_hub_url(repo, filename, repo_type="dataset", revision=revision)
         _ask(lambda: get_hf_file_metadata(url, timeout=PROBE_SECONDS), where, folder, PROBE_SECONDS)
-    path = _ask(
-        lambda: hf_hub_download(
-            repo, filename, repo_type="dataset", revision=revision, cache_dir=folder, tqdm_class=silent_tqdm
-        ),
-        where,
-        folder,
-    )
-    _unchanged(Path(path), where, folder)
-    return Path(path)
+    where_to = {"repo_type": "dataset", "revision": revision, "cache_dir": folder, "tqdm_class": silent_tqdm}
+    path = Path(_ask(partial(hf_hub_download, repo, filename, **where_to), where, folder))
+    _unchanged(path, where, folder)
+    return path
 
 
-def from_hub(entry: Entry, what: str, folder: Path | None = None, names: tuple[str, ...] = ()) -> Path:
-    """What the hub entry of an experiment names as `what`: a fetched file, or a folder with the known files fetched.
-
-    Of a folder `names` are fetched, by default KNOWN_FILES[what].
-    """
+def from_hub(entry: Entry, what: str, folder: Path | None = None) -> Path:
+    """What the hub entry of an experiment names as `what`: a fetched file, or a folder with the known files fetched."""
     path = place(entry, what)[2]
-    found = fetch_files(entry, what, names or KNOWN_FILES[what], folder=folder)
+    found = fetch_files(entry, what, KNOWN_FILES[what], folder=folder)
     if path.endswith(FILE_ENDS):
         return found[0]
     folders = {file.parent for file in found}
@@ -234,17 +232,12 @@ def _ask(call: Callable[[], _T], where: dict[str, str], folder: Path, seconds: f
     import httpx2
     from huggingface_hub import errors
 
+    offline = (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, errors.FileMetadataError)
     try:
         return call() if seconds is None else _within(seconds, call)
     except errors.HfHubHTTPError as error:
         raise _refused(error, where) from error
-    except (
-        TimeoutError,
-        httpx2.RequestError,
-        errors.OfflineModeIsEnabled,
-        errors.LocalEntryNotFoundError,
-        errors.FileMetadataError,
-    ) as error:
+    except (TimeoutError, httpx2.RequestError, *offline) as error:
         raise _unreachable(error, where, folder) from error
 
 

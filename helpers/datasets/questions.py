@@ -15,8 +15,7 @@ from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from helpers.datasets import hub as repository
-from helpers.datasets.hub import NAMES, QUESTION_FILES, Entry, Source, find_file, read_table
+from helpers.datasets.hub import NAMES, QUESTION_FILES, Entry, Source, find_file, one_file, read_table
 from helpers.datasets.reading import Records, id_of, name_in, read_rows, refuse_if, show, text_field, typed
 from helpers.types import Question
 
@@ -54,7 +53,7 @@ def find_set(source: Source, hub: Entry, names: tuple[str, ...], what: str = "")
         splits = sorted(Path(source).glob(SPLIT))
         return splits[0] if len(splits) == 1 else find_file(source, names)
     what = what or ("questions" if hub and hub.get("questions") else "answers")
-    return find_file(repository.from_hub(hub, what, names=names), names)
+    return one_file(source, hub, what, names)
 
 
 def read_set(source: Source, path: Path, mappers: Mapping[str, Callable[..., Any]]) -> tuple[Records, Format]:

@@ -40,7 +40,7 @@ def _of_templates(place: Path) -> bool:
     if not place.is_dir():
         return place.suffix == ".yaml"
     templates = sorted(path.name for path in place.glob("*.yaml"))
-    tests = [str(path.relative_to(place)) for path in bias_tests.below(place)]
+    tests = [str(path.relative_to(place)) for path in bias_tests.below(place, bias_tests.ENDS)]
     if templates and tests:
         raise ValueError(
             f"{place}: holds templates ({_some(templates)}) and published tests ({_some(tests)}); "
