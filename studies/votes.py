@@ -1,6 +1,6 @@
 """Votes of people and verdicts of judges on the same two answers as one frame, and what is right by them.
 
-The published counts of experiments/accuracy are made of them.
+The counts of how right judges are (published/counts.yaml of the overview) are made of them.
 """
 
 from __future__ import annotations

@@ -205,11 +205,11 @@ def places(source: Path) -> tuple[list[Place], list[Problem]]:
 
 def _named(paths: list[Path], root: Path) -> list[Place]:
     """The files with their sources; where two sources would be equal, both are called by their places below `root`."""
-    below = [path.relative_to(root).with_suffix("") for path in paths]
-    short = [_short(path, len(inner.parts)) for path, inner in zip(paths, below, strict=True)]
+    names = [path.relative_to(root).with_suffix("") for path in paths]
+    short = [_short(path, len(inner.parts)) for path, inner in zip(paths, names, strict=True)]
     return [
         Place(path, str(path.relative_to(root)), name if short.count(name) == 1 else inner.as_posix())
-        for path, name, inner in zip(paths, short, below, strict=True)
+        for path, name, inner in zip(paths, short, names, strict=True)
     ]
 
 
