@@ -433,9 +433,7 @@ def test_a_run_is_good_where_nobody_could_write_down_how_long_it_took(tmp_path: 
     "name, error",
     [("no_such_module", "ModuleNotFoundError"), ("absent", "ImportError"), ("broken", "ZeroDivisionError")],
 )
-def test_an_import_that_fails_in_a_notebook_is_told_as_if_nobody_had_timed_it(
-    tmp_path: Path, name: str, error: str
-) -> None:
+def test_an_import_that_fails_is_told_as_if_nobody_had_timed_it(tmp_path: Path, name: str, error: str) -> None:
     (tmp_path / "absent.py").write_text("from math import no_such_name")
     (tmp_path / "broken.py").write_text("1 / 0")
     result = small(tmp_path, f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nimport {name}")
