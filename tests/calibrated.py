@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
 from helpers import calibrate
+
+FILE = Path(__file__).parent / "stats" / "calibrated.yaml"
 
 #: Fewest replications, by questions, that stored results are of.
 FEWEST = {80: 500, 20: 120, 400: 120}
@@ -29,6 +33,15 @@ class Held:
     questions: int = 80
     least: float = 0.0
     most: float = 1.0
+
+
+def expected_rows() -> dict[tuple[str, str], list[Held]]:
+    """The rows of calibrated.yaml by experiment and by what they show: calibrated, found, misleading."""
+    found = {}
+    for experiment, parts in yaml.safe_load(FILE.read_text(encoding="utf-8")).items():
+        for part, rows in parts.items():
+            found[experiment, part] = [Held(world, **row) for row in rows for world in row.pop("worlds")]
+    return found
 
 
 def stored(experiment: str) -> tuple[pd.DataFrame, dict[str, Any]]:

@@ -15,6 +15,7 @@ from bs4 import BeautifulSoup
 
 from helpers.report import layout, pages
 from helpers.report.verdicts import Verdicts, of_run
+from tests.case_tables import load_cases
 from tests.payloads import PAYLOADS
 from tests.runs import asked
 
@@ -22,42 +23,11 @@ from tests.runs import asked
 WHOLE = {name: text for name, text in PAYLOADS.items() if name != "lone surrogate"}
 EVERY = "\n\n".join(WHOLE.values())
 #: More that is aimed at a page which is put together of other pages.
-AIMED = {
-    "form": '<form action="http://127.0.0.1/x"><input name=a><button formaction="javascript:alert(1)">x</button>',
-    "meta": '<meta http-equiv="refresh" content="0;url=http://127.0.0.1/x"><base href="http://127.0.0.1/">',
-    "policy": '"><meta http-equiv="Content-Security-Policy" content="script-src *">',
-    "mutation": '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
-    "mutation of a style": '<svg></p><style><a id="</style><img src=1 onerror=alert(1)>">',
-    "mutation of mathematics": "<math><mtext><mglyph><style><!--</style><img title=\"--&gt;&lt;img onerror=x&gt;\">",
-    "own mark": "\ue0000\ue001 \ue000999\ue001",
-    "own address": '<h2 id="main">x</h2><table id="verdicts"><caption id="filters">x</caption></table>',
-    "clobber": '<img name="getElementById"><a id="theme" href="#">x</a><a name="count">y</a>',
-    "entities": "&lt;img src=x onerror=alert(1)&gt; &amp;lt;script&amp;gt;alert(1)&amp;lt;/script&amp;gt;",
-    "comment of a page": "<!--><img src=x onerror=alert(1)>-->",
-    "template": "{{ page.title }} {% include 'report.js' %} {{ ''.__class__ }}",
-    "data": '<a href="data:text/html,<script>alert(1)</script>">x</a><img src="data:image/svg+xml,<svg onload=x>">',
-    "spaced": '<a href=" java\tscript:alert(1)">x</a><a href="\x01javascript:alert(1)">y</a>',
-    "upper case": "<SCRIPT>alert(1)</SCRIPT><ImG SrC=x OnErRoR=alert(1)>",
-}  # fmt: skip
+AIMED = load_cases("payloads")["aimed"]
 ATTACKS = {**WHOLE, **AIMED}
 TABLE = "<table><thead><tr><th>{}</th></tr></thead><tr><td>{}</td></tr></table>\n<p>{}</p>"
 #: Drawings that would act when somebody opens them from a report.
-DRAWINGS = (
-    "<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
-    "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
-    "<svg xmlns='http://www.w3.org/2000/svg'><x:script xmlns:x='http://www.w3.org/1999/xhtml'>alert(1)</x:script></svg>",
-    "<svg xmlns='http://www.w3.org/2000/svg' xmlns:l='http://www.w3.org/1999/xlink'>"
-    "<use l:href='java&#115;cript:x'/></svg>",
-    "<svg xmlns='http://www.w3.org/2000/svg'><foreignObject><p>x</p></foreignObject></svg>",
-    "<svg xmlns='http://www.w3.org/2000/svg'><style>@import 'http://127.0.0.1/x.css'</style></svg>",
-    "<svg xmlns='http://www.w3.org/2000/svg'><style>*{}<g/>@import 'http://127.0.0.1/x.css'</style></svg>",
-    "<svg xmlns='http://www.w3.org/2000/svg'><rect style='fill: url(http://127.0.0.1/x)'/></svg>",
-    "<svg xmlns='http://www.w3.org/2000/svg'><image href='http://127.0.0.1/x.png'/></svg>",
-    "<svg xmlns='http://www.w3.org/2000/svg'><set attributeName='onload' to='x'/></svg>",
-    "<?xml version='1.0'?><?xml-stylesheet href='http://127.0.0.1/x.css'?><svg xmlns='http://www.w3.org/2000/svg'/>",
-    "<!DOCTYPE svg [<!ENTITY x '<script>alert(1)</script>'>]><svg xmlns='http://www.w3.org/2000/svg'>&x;</svg>",
-    "no drawing",
-)
+DRAWINGS = load_cases("payloads")["drawings"]
 FORMULAS = r"$\href{javascript:alert(1)}{x}$ $\text{<img src=x onerror=alert(1)>}$ $a_1$"
 
 

@@ -15,9 +15,10 @@ import pytest
 from helpers import claims, datasets, paths
 from helpers.biases import accuracy as bias
 from helpers.biases.accuracy import published
-from helpers.datasets.votes import majority
+from helpers.datasets.games import majority
 from helpers.stats.prediction_powered import Labels, contradictions, dependence
 from helpers.types import Estimate
+from studies import votes as ballots
 from tests.runs import declared_ids
 from tests.test_accuracy import of
 
@@ -134,21 +135,22 @@ def test_counts_that_do_not_fit_are_refused(counts: dict[str, Any], change, word
 
 def votes_of(folder: Path) -> pd.DataFrame:
     named = (folder / "mt_bench" / f"{name}.jsonl" for name in ("human_judgments", "gpt4_pair_judgments"))
-    return datasets.load_votes(*named, who="expert")
+    return ballots.load_votes(*named, who="expert")
 
 
 def llmbar_of(folder: Path) -> pd.DataFrame:
     place = folder / "pairwise" / "llmbar"
-    return datasets.gold_of_games(datasets.load_llmbar(place / "verdicts.jsonl", place / "instances.jsonl"))
+    games = datasets.load_pairwise(place / "verdicts.jsonl", "llmbar", labels=place / "instances.jsonl")
+    return ballots.gold_of_games(games)
 
 
 def test_the_counts_are_those_of_the_files(counts: dict[str, Any], real_data: Path) -> None:
     gold, block = llmbar_of(real_data), counts["llmbar"]
     assert published.both_orders(gold) == block["both_orders"]
     assert published.joint(gold, [tuple(names.split()) for names in block["joint"]]) == block["joint"]
-    panda = datasets.load_pandalm_votes(real_data / "pairwise" / "pandalm" / "testset_verdicts.jsonl")
+    panda = ballots.load_pandalm_votes(real_data / "pairwise" / "pandalm" / "testset_verdicts.jsonl")
     items = {name: counts["pandalm"]["items"][name] for name in ("items", "judges")}
-    assert published.by_question(datasets.gold_of_votes(panda)) == items
+    assert published.by_question(ballots.gold_of_votes(panda)) == items
     assert published.votes_of(panda) == counts["pandalm"]["votes"]["none"]
     gold = panda[panda["kind"] == "person"].groupby("pair")["verdict"].agg(majority)
     for judge, rows in panda[panda["kind"] == "judge"].groupby("voter"):
@@ -184,14 +186,14 @@ def test_all_cells_of_llmbar_have_its_own_statistics(counts: dict[str, Any], rea
 
 
 def test_counts_and_files_give_the_same_estimates(estimates: list[Estimate], real_data: Path) -> None:
-    panda = datasets.load_pandalm_votes(real_data / "pairwise" / "pandalm" / "testset_verdicts.jsonl")
+    panda = ballots.load_pandalm_votes(real_data / "pairwise" / "pandalm" / "testset_verdicts.jsonl")
     pairs = [("GPT-4/CoT", "GPT-4/Vanilla"), ("PaLM2/Swap", "PaLM2/Vanilla")]
     gold = llmbar_of(real_data)
     gold = gold[gold["judge"].isin({judge for pair in pairs for judge in pair})].drop(columns="condition")
     found = [
         *bias.agreement(votes_of(real_data), "folder"),
         *bias.agreement(panda, "folder"),
-        *bias.accuracy(datasets.gold_of_votes(panda), "folder"),
+        *bias.accuracy(ballots.gold_of_votes(panda), "folder"),
         *bias.accuracy(gold, "folder", 0.5, pairs),
     ]
     assert len(found) > 80

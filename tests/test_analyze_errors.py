@@ -1,9 +1,10 @@
-"""What is wrong with a file is told with file, line and field before anything is computed; names are no verdicts."""
+"""What is wrong with a file is told before anything is computed; real public verdicts go through the whole of it."""
 
 from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,15 @@ import pytest
 from click.testing import CliRunner
 
 from helpers import __main__ as command
-from helpers.analyze import analyze, saying, summary
+from helpers.analyze import Analysis, analyze, saying, summary
 from helpers.analyze import reading as analyze_reading
 from helpers.analyze.cells import verdict_of
 from helpers.datasets import reading
+from helpers.types import Estimate
+from tests.case_tables import load_cases
 from tests.verdict_files import pair_rows, written
+
+CASES = load_cases("analyze_errors")
 
 GOOD = {"judge": "j", "question": "q1", "candidates": ["x", "y"], "verdict": "A"}
 
@@ -29,37 +34,13 @@ def file_of(tmp_path: Path, *changes: dict[str, Any]) -> Path:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"verdict": "left"}, r"v\.jsonl, line 2: verdict 'left' on x \| y is none; valid: .*A>>B.*a number"),
-        ({"verdict": 7}, r"line 2: verdict '7' on x \| y is none"),
-        ({"verdict": ["x", "z"]}, r"line 2: verdict .* ranks 'z', which was not shown; shown: x, y"),
-        ({"verdict": [1, 2, 3]}, r"line 2: .* has 3 scores for 2 candidates"),
-        ({"verdict": {"x": 1, "z": 2}}, r"line 2: .* scores z; shown: x, y"),
-        ({"verdict": ["x", 1]}, r"line 2: .* neither names alone nor numbers alone"),
-        ({"candidates": ["B", "A"]}, r"line 2: verdict 'A' is a label \(A>B\) and the name of a candidate \(B>A\)"),
-        ({"candidates": ["tie", "y"], "verdict": "tie"}, r"line 2: .* a label \(A=B\) and the name of a candidate"),
-        ({"candidates": ["error", "y"], "verdict": "error"}, r"line 2: .* the name of a candidate .* a word for none"),
-        ({"candidates": ["x", "x", "y"]}, r"line 2: a candidate stands twice"),
-        ({"candidates": ["x", "y", "z"]}, r"line 2: verdict 'A' on x \| y \| z is none"),
-        ({"candidates": ["x"]}, r"line 2: verdict 'A' on one candidate is no number"),
-        ({"candidates": ["x", ""]}, r"line 2: a candidate's name is empty"),
-        ({"candidates": None}, r"line 2: candidates is empty"),
+        *CASES["a_bad_cell_is_told_with_its_line"],
         (
             {"candidates": [f"m{n}" for n in range(analyze_reading.MOST_CANDIDATES + 1)]},
-            r"line 2: 65 candidates; at most 64",
+            "line 2: 65 candidates; at most 64",
         ),
-        ({"judge": None}, r"line 2: judge is empty"),
-        ({"question": " "}, r"line 2: question is empty"),
-        ({"judge": "gpt\u202efast"}, r"line 2: judge 'gpt\\u202efast' holds signs that cannot be printed"),
-        ({"candidates": ["x", "y\u0007"]}, r"line 2: a candidate's name 'y\\x07' holds signs"),
-        ({"judge": "j" * 201}, r"line 2: judge .* has 201 letters; at most 200"),
-        ({"verdict": "A" * 20_001}, r"line 2: column 'verdict' holds 20,001 letters; at most 20,000"),
-        ({"repeat": 1.5}, r"line 2: repeat '1.5', expected a whole number from 0"),
-        ({"order": "backwards"}, r"line 2: order 'backwards'; valid: shown, reversed, unknown"),
-        ({"gold": "z"}, r"line 2: gold: verdict 'z' on x \| y is none"),
-        ({"length": [1]}, r"line 2: length '\[1\]' has 1 values for 2 candidates"),
-        ({"length": [1, -2]}, r"line 2: length '-2', expected numbers from 0 up"),
-        ({"candidate_vendors": ["a", "b", "c"]}, r"line 2: candidate_vendors .* has 3 values for 2 candidates"),
-        ({"question": "q1"}, r"line 2: the same pair .* was judged before, .*line 1; .* a column 'repeat'"),
+        ({"judge": "j" * 201}, "line 2: judge .* has 201 letters; at most 200"),
+        ({"verdict": "A" * 20001}, "line 2: column 'verdict' holds 20,001 letters; at most 20,000"),
     ],
 )
 def test_a_bad_cell_is_told_with_its_line(tmp_path: Path, change: dict[str, Any], told: str) -> None:
@@ -71,27 +52,35 @@ def test_a_bad_cell_is_told_with_its_line(tmp_path: Path, change: dict[str, Any]
         analyze(path)
 
 
-def test_two_styles_in_one_file_are_refused_with_both_lines(tmp_path: Path) -> None:
-    path = file_of(tmp_path, {}, {"candidates": ["x", "y", "z"], "verdict": "z > x > y"}, {"verdict": [1, 2]})
-    told = r"line 1 holds a label .*'A'.*; .*line 3 holds a ranking .*; .*line 4 holds a score .*split it"
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        pytest.param(
+            [{}, {}, {"candidates": ["x", "y", "z"], "verdict": "z > x > y"}, {"verdict": [1, 2]}],
+            r"line 1 holds a label .*'A'.*; .*line 3 holds a ranking .*; .*line 4 holds a score .*split it",
+            id="styles",
+        ),
+        pytest.param(
+            [{"candidates": [*names], "verdict": [*names]} for names in ("xyz", "xyzw")],
+            r"line 1 ranks 3 candidates, .*line 2 4",
+            id="sizes",
+        ),
+        pytest.param(
+            [{"judge_vendor": "a"}, {"judge_vendor": "b"}],
+            "line 2: judge 'j' is of the vendor 'b', and of 'a' before",
+            id="vendor of a judge",
+        ),
+        pytest.param(
+            [{"candidate_vendors": ["a", "b"]}, {"candidate_vendors": ["a", "c"]}],
+            "line 2: candidate 'y' is of the vendor 'c', and of 'b' before",
+            id="vendor of a candidate",
+        ),
+    ],
+)
+def test_lines_that_contradict_each_other_are_refused(tmp_path: Path, changes: list[dict[str, Any]], told: str) -> None:
+    rows = [{**GOOD, "question": f"q{n}", **change} for n, change in enumerate(changes)]
     with pytest.raises(ValueError, match=told):
-        analyze(path)
-
-
-def test_rankings_of_different_sizes_are_refused(tmp_path: Path) -> None:
-    three, four = ["x", "y", "z"], ["x", "y", "z", "w"]
-    rows = [GOOD | {"candidates": names, "verdict": names, "question": str(len(names))} for names in (three, four)]
-    with pytest.raises(ValueError, match=r"line 1 ranks 3 candidates, .*line 2 4"):
         analyze(written(rows, tmp_path / "v.jsonl"))
-
-
-def test_a_judge_or_candidate_of_two_vendors_is_refused(tmp_path: Path) -> None:
-    path = written([GOOD | {"judge_vendor": "a"}, GOOD | {"question": "q2", "judge_vendor": "b"}], tmp_path / "v.jsonl")
-    with pytest.raises(ValueError, match="line 2: judge 'j' is of the vendor 'b', and of 'a' before"):
-        analyze(path)
-    rows = [GOOD | {"candidate_vendors": ["a", "b"]}, GOOD | {"question": "q2", "candidate_vendors": ["a", "c"]}]
-    with pytest.raises(ValueError, match="line 2: candidate 'y' is of the vendor 'c', and of 'b' before"):
-        analyze(written(rows, tmp_path / "w.jsonl"))
 
 
 @pytest.mark.parametrize("end", ["csv", "jsonl", "parquet"])
@@ -112,29 +101,7 @@ def test_columns_are_checked_by_name(tmp_path: Path, end: str) -> None:
     assert analyze(good, ignore_extra=True).judgments == 48
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "told"),
-    [
-        ("v.csv", "judge,question,candidates,verdict\nj,q,x|y,A\nj,q2,x|y\n", "Expected 4 columns, got 3"),
-        ("v.csv", "judge,question,candidates,verdict\n", "no row of verdicts"),
-        ("v.csv", "judge,judge,question,candidates,verdict\n", "column 'judge' stands there more than once"),
-        ("v.csv", "", "the file is empty; its first line names the columns: judge,question,candidates,verdict"),
-        ("v.csv", "judge,question,candidates,verdict\nj,q,x|y,A\n\nj,q2,x,y,A\n", "line 4: .*stands in quotes"),
-        ("v.csv", "judge,question,candidates,verdict\nj,q,x|y,1\n", r"line 2: .*bare number does not tell who won"),
-        ("v.csv", 'judge,question,candidates,verdict\nj,q,"x,y",A\n', r"Several candidates stand with \| between"),
-        ("v.csv", "Judge,question,candidates,verdict\nj,q,x|y,A\n", "no column 'judge', perhaps 'Judge': rename it"),
-        ("v.csv", "model,question,candidates,verdict\nj,q,x|y,A\n", "unknown column 'model'[.] Found"),
-        ("v.jsonl", '{"judge": "j", "question": 1', "line 1: not readable as JSON"),
-        ("v.jsonl", '[1, 2]\n', "line 1: found .*expected an object with named fields"),
-        ("v.jsonl", '{"judge": "j", "judge": "k", "question": 1, "candidates": "a|b"}', "'judge' occurs twice"),
-        ("v.jsonl", '{"judge": "j", "question": 1, "verdict": "A"}', "no column 'candidates'"),
-        ("v.jsonl", '{"name": "j", "text": 1}', "fields name, text are of no known format: tidy .*alpaca-eval"),
-        ("v.json", '{"prompts": []}', "no record|no known format"),
-        ("v.parquet", "PAR1 but not really", "not readable as Parquet"),
-        ("v.csv.gz", "no gzip", "not readable as gzip"),
-        ("v.xlsx", "PK", r"files are read by the end of their name, \.csv"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "content", "told"), CASES["a_file_that_is_none_is_told"])  # fmt: skip
 def test_a_file_that_is_none_is_told(tmp_path: Path, name: str, content: str, told: str) -> None:
     path = tmp_path / name
     path.write_text(content, encoding="utf-8")
@@ -156,14 +123,6 @@ def test_what_spreadsheets_write_is_read_or_told(tmp_path: Path) -> None:
         analyze(path)
     path.write_bytes(rows.encode("latin-1"))
     with pytest.raises(ValueError, match="line 2: not UTF-8 text; save it as UTF-8"):
-        analyze(path)
-
-
-def test_one_record_of_many_without_a_field_is_told_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "v.jsonl"
-    rows = [GOOD, {key: value for key, value in GOOD.items() if key != "verdict"} | {"question": "q2"}]
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    with pytest.raises(ValueError, match="line 2: field 'verdict' is missing; null where it is not known"):
         analyze(path)
 
 
@@ -189,15 +148,6 @@ def test_packed_lines_are_read_as_strictly_as_others(tmp_path: Path, line: str, 
         (tmp_path / name).write_bytes(data)
         with pytest.raises(ValueError, match=told):
             analyze(tmp_path / name)
-
-
-def test_two_scores_of_one_candidate_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "v.jsonl"
-    names = GOOD["candidates"] if isinstance(GOOD["candidates"], list) else GOOD["candidates"].split("|")
-    scores = ", ".join(f'"{name}": {n}' for n, name in enumerate([*names, names[0]]))
-    path.write_text(json.dumps(GOOD | {"verdict": "{" + scores + "}"}), encoding="utf-8")
-    with pytest.raises(ValueError, match="occurs twice"):
-        analyze(path)
 
 
 def test_too_many_rows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,3 +229,166 @@ def test_a_ranking_that_leaves_one_out_is_lost_not_repaired() -> None:
         assert verdict_of(text, ("x", "y", "z")) == ("", None, "invalid_ranking")
     assert verdict_of("null", ("x", "y")).outcome == "unparsed"
     assert verdict_of("Truncated", ("x", "y")).outcome == "truncated"
+
+
+# --- real verdicts ----------------------------------------------------------------------------------------------------
+
+
+def only(found: Analysis, id: str, **where: str) -> Estimate:
+    here = [each for each in found.estimates if each.id == id and dict(each.where) == where]
+    assert len(here) == 1, f"{id} {where}: {[dict(e.where) for e in found.estimates if e.id == id][:9]}"
+    return here[0]
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def written_by(found: Analysis) -> dict[str, int]:
+    """How often each verdict was given, by all judges."""
+    return found.held.counts.groupby("verdict")["n"].sum().to_dict()
+
+
+def test_fastchat_pairs(real_data: Path) -> None:
+    found = analyze(real_data / "mt_bench" / "gpt4_pair_phi3.jsonl")
+    at = {"judge": "gpt-4", "candidate": found.held.frame["candidate"].iloc[0]}
+    pairs = Counter({"model_1 / model_2": 16, "model_2 / model_1": 2, "same": 20 + 18 + 8, "a tie once": 5 + 3 + 1})
+    read = sum(pairs.values())
+    assert only(found, "primacy_share", **at).value == pytest.approx(16 / read)
+    assert only(found, "recency_share", **at).value == pytest.approx(2 / read)
+    assert only(found, "position_consistency", **at).value == pytest.approx(46 / read)
+    assert only(found, "invalid_share", **at).value == pytest.approx(2 / 75)
+    assert only(found, "unreadable_share", judge="gpt-4").value == pytest.approx(3 / 150)
+
+
+@pytest.mark.parametrize(
+    ("judge", "consistent", "answers", "pairs"),
+    [
+        ("gpt-4-0613", 3914, 4800, (1957, 121, 150)),
+        pytest.param("gpt-3.5-turbo-1106", 3327, 4781, (1657, 264, 354), marks=pytest.mark.slow),
+        pytest.param("gemini-pro", 2751, 4787, (1369, 87, 714), marks=pytest.mark.slow),
+    ],
+)
+def test_position_bias_analyzer(
+    real_data: Path, judge: str, consistent: int, answers: int, pairs: tuple[int, int, int]
+) -> None:
+    found = analyze(real_data / "mt_bench" / "position_bias_analyzer" / f"{judge}.jsonl")
+    each = only(found, "position_consistency", judge=judge)
+    unread = round(only(found, "unreadable_share", judge=judge).value * 4800)
+    agree, first, second = pairs
+    assert round(each.value * each.n) == agree
+    assert round(only(found, "primacy_share", judge=judge).value * each.n) == first
+    assert round(only(found, "recency_share", judge=judge).value * each.n) == second
+    assert 4800 - unread == answers
+    # Their own rule: both directions of a pair count, and an answer whose partner was not read is consistent.
+    alone = answers - 2 * each.n
+    assert 2 * agree + alone == consistent
+
+
+def test_human_votes_and_both_order_verdicts(real_data: Path) -> None:
+    votes = analyze(real_data / "mt_bench" / "human_judgments.jsonl")
+    assert written_by(votes) == {"model_a": 1293, "model_b": 1282, "tie": 780}
+    assert votes.held.frame["judge"].nunique() == 65 and votes.judgments == 3355
+    pairs = analyze(real_data / "mt_bench" / "gpt4_pair_judgments.jsonl")
+    assert written_by(pairs) == {"model_b": 1610, "tie (inconsistent)": 380, "tie": 220, "model_a": 190}
+    assert only(pairs, "both_order_inconsistent", turn="all").value == pytest.approx(380 / 2400)
+    for turn, count in (("1", 188), ("2", 192)):
+        each = only(pairs, "both_order_inconsistent", turn=turn)
+        assert each.value == pytest.approx(count / 1200) and each.clusters == 80
+
+
+def test_single_scores(real_data: Path) -> None:
+    found = analyze(real_data / "mt_bench" / "gpt4_single_phi3_dpo.jsonl")
+    (mean,) = [each for each in found.estimates if each.id == "candidate_score_mean"]
+    assert mean.value == pytest.approx(8.2) and (mean.n, mean.clusters) == (160, 80)
+    bench = analyze(real_data / "mt_bench" / "arena_bench_v1_single_scores.jsonl")
+    expected = json.loads((real_data / "mt_bench" / "expected_values.json").read_text(encoding="utf-8"))
+    means = expected["arena_bench_v1"]["mean_by_model"]
+    found_means = {e.where["candidate"]: e for e in bench.estimates if e.id == "candidate_score_mean"}
+    assert len(found_means) == 15 and sum(each.n for each in found_means.values()) == 4500 - 38
+    for model, value in means.items():
+        assert found_means[model].value == pytest.approx(value, abs=5e-5)
+    assert bench.losses["unparsed"].sum() == 38
+
+
+def test_llmbar_cells_are_those_of_its_statistics(real_data: Path) -> None:
+    folder = real_data / "pairwise"
+    found = analyze(folder / "llmbar" / "verdicts.jsonl")
+    cells = json.loads((folder / "expected_values.json").read_text(encoding="utf-8"))["llmbar"]["stats"]
+    checked = 0
+    for name, cell in cells.items():
+        subset, evaluator, prompt = name.split("|")
+        each = only(found, "gold_accuracy_by_category", judge=f"{evaluator}/{prompt}", category=subset)
+        assert round(each.value * each.n) == cell["correct_False"] + cell["correct_True"], name
+        checked += 1
+    assert checked == 150
+    nulls = Counter(
+        f"{row['evaluator']}/{row['prompt']}"
+        for row in lines(folder / "llmbar" / "verdicts.jsonl")
+        if row["winner"] is None and row["winner_swapped"] is None
+    )
+    for judge in ("GPT-4/Swap", "ChatGPT/CoT", "Falcon/Vanilla"):
+        evaluator, prompt = judge.split("/")
+        equal = sum(cell["equal"] for name, cell in cells.items() if name.endswith(f"|{evaluator}|{prompt}"))
+        each = only(found, "position_consistency", judge=judge, candidate="better")
+        assert round(each.value * each.n) == equal - nulls[judge]  # two unreadable verdicts count as equal there
+
+
+def test_pandalm(real_data: Path) -> None:
+    path = real_data / "pairwise" / "pandalm" / "testset_verdicts.jsonl"
+    found = analyze(path)
+    ties = 0
+    for row in lines(path):
+        (vote, count), *_ = Counter(row["annotators"]).most_common(1)
+        ties += row["gpt-3.5-turbo"] == "Tie" and vote == 0 and count > 1
+    own = only(found, "gold_accuracy", judge="pandalm-7b")
+    assert (round(own.value * own.n), own.n) == (667, 999)
+    assert own.clusters == 165, "items of one instruction are one question"
+    other = only(found, "gold_accuracy", judge="gpt-3.5-turbo")
+    # 692 where "Tie" is not taken for 0; 25 replies are garbage.
+    assert (round(other.value * other.n), other.n) == (692 + ties, 999 - 25)
+    assert written_by(found)["A=B"] == 38 + 107
+
+
+def test_llm_eval_first_places(real_data: Path) -> None:
+    found = analyze(real_data / "llm_eval" / "exp3_full_hint_top1.jsonl")
+    expected = {
+        "claude_fast": (25, 13, 42),
+        "claude_thinking": (30, 14, 36),
+        "gemini_fast": (13, 20, 22),
+        "gemini_thinking": (11, 18, 16),
+        "gpt_fast": (16, 17, 47),
+        "gpt_thinking": (18, 7, 55),
+    }
+    counts = found.held.counts
+    for judge, numbers in expected.items():
+        mine = counts[counts["judge"] == judge]
+        vendors = [
+            mine.loc[mine["verdict"].str.startswith(vendor), "n"].sum() for vendor in ("claude", "gemini", "gpt")
+        ]
+        assert tuple(vendors) == numbers
+    for vendor, own, of in (("claude", 55, 160), ("gpt", 102, 160), ("gemini", 38, 100)):
+        each = only(found, "self_bias_as_counted", vendor=vendor, hint="full")
+        assert (each.value, each.n) == (pytest.approx(own / of), of)
+
+
+def test_arena_hard_classes_and_trees(real_data: Path) -> None:
+    expected = json.loads((real_data / "arena_hard" / "expected_position_bias.json").read_text(encoding="utf-8"))
+    assert expected  # the README's table in full
+    found = analyze(real_data / "arena_hard" / "v2.0" / "gemini-2.5-flash" / "gemini-2.0-flash-lite-001.jsonl")
+    at = {"judge": "gemini-2.5-flash", "candidate": "gemini-2.0-flash-lite-001"}
+    for id, count in (("no_bias", 28), ("weak_bias", 14), ("significant_bias", 11)):
+        each = only(found, f"{id}_published", **at)
+        assert each.value == pytest.approx(count / 53) and each.n == 53
+    tree = analyze(real_data / "arena_hard" / "v0.1-greek")
+    assert {each.where["judge"] for each in tree.estimates if "judge" in each.where} == {
+        "claude-3.5-sonnet-v2",
+        "gpt-4o",
+    }
+    assert "favour" in summary(tree) or "no measurable preference" in summary(tree)
+
+
+def test_arena_battles_hold_no_places(real_data: Path) -> None:
+    found = analyze(real_data / "arena_hard" / "arena_hard_battles.jsonl")
+    assert found.held.format == "arena-battles"
+    assert not [each for each in found.estimates if each.id.startswith("first_")]

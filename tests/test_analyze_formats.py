@@ -162,12 +162,12 @@ def test_votes_turn_with_their_names(tmp_path: Path) -> None:
     ]
     path = tmp_path / "votes.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    frame = datasets.load_vote_games(path)
+    frame = datasets.load_pairwise(path, "votes")
     assert frame["verdict"].tolist() == ["B>A", "B>A", "A=B"] and frame["repeat"].tolist() == [0, 1, 0]
     assert set(frame["baseline"]) == {"a"} and set(frame["condition"]) == {datasets.NO_ORDER}
     path.write_text(json.dumps(rows[0] | {"winner": "a"}), encoding="utf-8")
     with pytest.raises(ValueError, match=r"field 'winner' holds .*expected model_a, model_b, tie"):
-        datasets.load_vote_games(path)
+        datasets.load_pairwise(path, "votes")
 
 
 def test_every_format_has_words_and_fields_of_its_own() -> None:

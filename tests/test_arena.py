@@ -38,7 +38,7 @@ def place(root: Path, *names: str) -> Path:
     return path
 
 
-def shown(loaded: datasets.Arena) -> list[tuple]:
+def shown(loaded: datasets.Loaded) -> list[tuple]:
     frame = loaded.frame
     return list(zip(*(frame[name] for name in ("question_id", "first", "score", "verdict", "outcome")), strict=True))
 
@@ -74,11 +74,11 @@ def test_both_layouts_give_two_rows_a_line_with_the_baseline_first_in_game_1(tmp
 def test_baselines_and_categories_that_the_records_lack(tmp_path):
     path = write(place(tmp_path, "arena-hard-v0.1", "model_judgment", "j", "m.jsonl"), [old("q1", "A=B", "A=B")])
     assert set(datasets.load_arena(path).frame["baseline"]) == {"gpt-4-0314"}
-    assert set(datasets.load_arena(path, baseline="claude").frame["baseline"]) == {"claude"}
-    asked = datasets.load_arena(path, questions=[Question("q1", "arena-hard-v0.1", "?")], baseline="vicuna").frame
+    write(path, [old("q1", "A=B", "A=B", model="gpt-4-0314")])
+    asked = datasets.load_arena(path, questions=[Question("q1", "arena-hard-v0.1", "?")]).frame
     assert set(asked["category"]) == {"arena-hard-v0.1"}
     assert set(asked["condition"]) == {"identical"}, "the candidate is the baseline, so both slots hold one text"
-    named = datasets.load_arena(write(tmp_path / "n.jsonl", [new("u1", "A=B", "A=B", baseline="x")]), baseline="y")
+    named = datasets.load_arena(write(tmp_path / "n.jsonl", [new("u1", "A=B", "A=B", baseline="x")]))
     assert set(named.frame["baseline"]) == {"x"}, "what the record says counts"
 
 
@@ -279,10 +279,7 @@ def test_the_hub_brings_the_files_that_its_entry_lists_and_no_others(tmp_path, m
 
 
 def test_a_folder_on_the_hub_is_refused_with_what_lies_in_it(monkeypatch):
-    def fetch(repo: str, filename: str, revision: str = "main") -> Path:
-        raise FileNotFoundError(f"{repo} has no file {filename}; it has data/b/gpt-4.1/m.jsonl")
-
-    monkeypatch.setattr("helpers.datasets.hub.fetch", fetch)
+    monkeypatch.setattr("helpers.datasets.hub._files", lambda repo, revision: ["data/b/gpt-4.1/m.jsonl"])
     for load, what in ((datasets.load_arena, "judgments"), (datasets.load_arena_answers, "answers")):
         with pytest.raises(FileNotFoundError) as caught:
             load("hub", {"repo": "x", what: "data/b"})
@@ -421,46 +418,6 @@ def test_one_answer_in_two_files_is_refused(tmp_path):
 # --- texts read again ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "first", "second"),
-    [
-        ("so [[A>B]]", "A>B", "A>B"),
-        ("[[A>B]] and again [[A>B]]", "A>B", "A>B"),
-        ("[[A>B]], rather [[B>>A]]", None, "B>>A"),
-        ("[A=B]", None, "A=B"),
-        ("[[b>a]]", None, "B>A"),
-        ("see [A], but [[A=B]]", "A=B", "A=B"),
-        ("see [A] and [B]", None, "B"),
-        ("[[]]", None, None),
-        ("no label", None, None),
-        ("[[A>B", None, None),
-    ],
-)
-def test_the_rules_of_both_layouts(text, first, second):
-    assert (datasets.label_v01(text), datasets.label_v2(text)) == (first, second)
-
-
-def test_stored_scores_are_compared_with_the_texts_by_the_layouts_own_rule(tmp_path):
-    def both(*games: tuple[Any, Any]) -> list[dict[str, Any]]:
-        return [{"score": score, "judgment": judgment} for score, judgment in games]
-
-    rows = [
-        old("q1", games=both(("A>B", "[[A>B]]"), (None, "[[A>B]] [[B>A]]"))),
-        old("q2", games=both((None, "[[A=B]]"), ("B>A", "nothing"))),
-        new("u1", games=both(("B>A", {"answer": "[[A>B]] [[b>a]]", "thought": "[[A=B]]"}), ("A>B", {"answer": "[A]"}))),
-        new("u2", games=[None, {"score": "A>B"}]),
-        {"no": "judgment"},
-    ]
-    frame = datasets.reread(write(tmp_path / "j.jsonl", rows))
-    kinds = ["agrees", "agrees", "only_text", "only_stored", "agrees", "other_label", "no_text", "no_text"]
-    assert list(frame["kind"]) == kinds and list(frame["game"]) == [1, 2] * 4
-    assert [problem.line for problem in frame.attrs["problems"]] == [5]
-    table = datasets.disagreements(frame)
-    assert list(table.columns) == ["layout", "kind", "score", "v0.1", "v2.0", "games"] and table["games"].sum() == 3
-    assert ("v2.0", "other_label", "A>B", "none", "A", 1) in table.itertuples(index=False, name=None)
-    assert datasets.disagreements(frame[:2]).empty
-
-
 # --- real published data ---------------------------------------------------------------------------------------------
 
 
@@ -507,12 +464,3 @@ def test_what_the_real_files_of_arena_hard_are(real_data):
     lone = frame[frame["games"] == 1]
     assert list(lone["outcome"]) == ["ok", "missing"] and set(lone["candidate"]) == {"o4-mini-high"}
     assert dict(frame["outcome"].value_counts()) == {"ok": 15317, "invalid": 152, "missing": 1}
-
-
-def test_real_texts_say_what_was_stored_but_for_one_judges_brackets(real_data):
-    frame = datasets.reread(real_data / "arena_hard" / "full_text_samples.jsonl")
-    assert frame.attrs["problems"] == () and len(frame) == 224
-    assert dict(frame["kind"].value_counts()) == {"agrees": 220, "other_label": 4}
-    table = datasets.disagreements(frame)
-    assert table.values.tolist() == [["v0.1", "other_label", "[A=B]", "A=B", "A=B", 4]]
-    assert set(frame.loc[frame["kind"] != "agrees", "judge"]) == {"Qwen2-72B-Instruct-AWQ"}

@@ -1,235 +1,53 @@
-"""Templates of bias tests: what is refused, what is drawn, and what the metrics are told."""
+"""Templates of bias tests: what is refused, what is drawn, what metrics get, and a bias by one file and one line."""
 
 from __future__ import annotations
 
+import asyncio
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
+import yaml
 
+from helpers import paths, run
 from helpers.biases import cognitive
-from helpers.config import ConfigError, read_yaml
+from helpers.config import ConfigError, load_experiment, read_yaml
 from helpers.datasets.bias_templates import load_templates
+from helpers.run.sources import questions_of
 from helpers.types import RatioScale
 from tests.bias_folders import ENDS, EVERY, GAMBLE, SCALE, SELECTION, WHERE, built, changed, written
+from tests.case_tables import load_cases
 
 NUMBER, WORD, LOW = {"target": "anchor"}, EVERY["ends"][1], {"target": "low"}
 
-# What is wrong -> the template, its line, and the words of the error.
-REFUSED: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
-    "unknown key": ({**SCALE, "wording": []}, NUMBER, ("own.yaml", "unknown key 'wording'", "wordings")),
-    "missing key": (changed(SCALE, "source", to=None), NUMBER, ("own.yaml", "key 'source' is missing")),
-    "unknown kind": ({**SCALE, "kind": "gamble"}, NUMBER, ("kind = 'gamble'", "'scale', 'acceptance' or 'selection'")),
-    "title that is no text": ({**SCALE, "title": True}, NUMBER, ("title = True", "valid string")),
-    "no scenario": ({**SCALE, "scenarios": []}, NUMBER, ("scenarios = []",)),
-    "no wording": ({**SCALE, "wordings": []}, NUMBER, ("wordings = []",)),
-    "wording without control": (
-        changed(SCALE, "wordings", 1, "control", to=None),
-        NUMBER,
-        ("wordings, number 2: needs control, treatment; found treatment",),
-    ),
-    "wording of another kind": (
-        changed(SELECTION, "wordings", 0, "decision", to=None),
-        {"target": "decided"},
-        ("wordings, number 1: needs control, decision, treatment; found control, treatment",),
-    ),
-    "scale without options": (changed(SCALE, "options", to=None), NUMBER, ("options: a scale and a gamble have them",)),
-    "selection with options": (
-        {**SELECTION, "options": ["a", "b"]},
-        {"target": "decided"},
-        ("of a selection they are the arguments",),
-    ),
-    "one option": ({**SCALE, "options": ["one"]}, LOW, ("options: 1", "2 to 22")),
-    "too many options": (
-        changed(SCALE, "options", "step", to=4),
-        NUMBER,
-        ("options: 26", "2 to 22"),
-    ),
-    "no step": (changed(SCALE, "options", "step", to=0), NUMBER, ("step = 0",)),
-    "three answers to a gamble": ({**GAMBLE, "options": ["no", "yes", "maybe"]}, LOW, ("options: 3; a gamble has 2",)),
-    "option twice": ({**ENDS, "options": ["bad", "good", "bad"]}, WORD, ("options: 'bad' stands twice",)),
-    "option of two lines": (
-        {**ENDS, "options": ["bad", "good\nK) best"]},
-        WORD,
-        ("options: 'good\\nK) best'", "one line"),
-    ),
-    "option with another line end": ({**ENDS, "options": ["bad", "good\u2028L) so"]}, WORD, ("one line",)),
-    "option that ends blank": ({**ENDS, "options": ["bad", "good "]}, WORD, ("'good '", "blank")),
-    "empty option": ({**ENDS, "options": ["bad", ""]}, WORD, ("options: ''", "one line")),
-    "option that is no text": ({**ENDS, "options": ["bad", True]}, WORD, ("options", "True")),
-    "unit of two lines": (changed(SCALE, "options", "unit", to="\nK) 7"), NUMBER, ("one line",)),
-    "draw of nothing": (changed(SCALE, "draws", "anchor", to={}), NUMBER, ("anchor", "`from` and `to`, or `choose`")),
-    "draw of both": (
-        changed(SCALE, "draws", "anchor", to={"from": 1, "to": 3, "choose": [1]}),
-        NUMBER,
-        ("`from` and `to`, or `choose`",),
-    ),
-    "draw without end": (changed(SCALE, "draws", "anchor", to={"from": 1}), NUMBER, ("`from` and `to`, or `choose`",)),
-    "draw from an empty list": (changed(SCALE, "draws", "anchor", to={"choose": []}), NUMBER, ("nothing to draw",)),
-    "draw backwards": (changed(SCALE, "draws", "anchor", to={"from": 3, "to": 1}), NUMBER, ("nothing to draw",)),
-    "draw of yes and no": (changed(ENDS, "draws", "mood", to={"choose": [True, False]}), WORD, ("True",)),
-    "draw from a text": (changed(SCALE, "draws", "anchor", to={"from": "1", "to": 3}), NUMBER, ("from = '1'",)),
-    "gamble without ratio": (changed(GAMBLE, "draws", "ratio", to=None), LOW, ("needs `ratio`",)),
-    "gamble with a word for a ratio": (
-        changed(GAMBLE, "draws", "ratio", to={"choose": [2, "much"]}),
-        LOW,
-        ("numbers above 0",),
-    ),
-    "gamble without a gain": (changed(GAMBLE, "draws", "ratio", to={"from": 0, "to": 3}), LOW, ("numbers above 0",)),
-    "scenario without id": (
-        changed(SCALE, "scenarios", 1, "id", to=None),
-        NUMBER,
-        ("scenarios, number 2: id = None", "lower case"),
-    ),
-    "scenario with a bad id": (changed(SCALE, "scenarios", 0, "id", to="Two Cats"), NUMBER, ("id = 'Two Cats'",)),
-    "id twice": (changed(SCALE, "scenarios", 1, "id", to="cats"), NUMBER, ("id 'cats' stands twice",)),
-    "other fields": (
-        changed(SCALE, "scenarios", 1, "gruop", to="dogs"),
-        NUMBER,
-        ("scenarios, dogs: has other fields than the first one: gruop",),
-    ),
-    "field that is drawn": (
-        changed(changed(SCALE, "scenarios", 0, "anchor", to=3), "scenarios", 1, "anchor", to=4),
-        NUMBER,
-        ("scenarios, cats: anchor is drawn",),
-    ),
-    "field called decided": (
-        changed(changed(SELECTION, "scenarios", 0, "decided", to="x"), "scenarios", 1, "decided", to="y"),
-        {"target": "decided"},
-        ("scenarios, park: decided is drawn",),
-    ),
-    "own options beside numbers": (
-        changed(SCALE, "scenarios", 0, "options", to=["a", "b"]),
-        NUMBER,
-        ("scenarios, cats: options of its own",),
-    ),
-    "own options that are a text": (changed(ENDS, "scenarios", 0, "options", to="a"), WORD, ("'a' is no list",)),
-    "own options, one twice": (
-        changed(ENDS, "scenarios", 0, "options", to=["a", "a"]),
-        WORD,
-        ("scenarios, cats: options: 'a' stands twice",),
-    ),
-    "more arguments for than against": (
-        changed(SELECTION, "scenarios", 0, "con", to=["Cost"]),
-        {"target": "decided"},
-        ("scenarios, park: needs as many arguments `pro` as `con`",),
-    ),
-    "no arguments": (
-        changed(changed(SELECTION, "scenarios", 0, "con", to=[]), "scenarios", 0, "pro", to=[]),
-        {"target": "decided"},
-        ("at least one",),
-    ),
-    "argument on both sides": (
-        changed(SELECTION, "scenarios", 0, "con", to=["Shade", "Cost"]),
-        {"target": "decided"},
-        ("scenarios, park: arguments: 'Shade' stands twice",),
-    ),
-    "argument of two lines": (
-        changed(SELECTION, "scenarios", 0, "con", to=["Cost", "Noise\nM) Dirt"]),
-        {"target": "decided"},
-        ("scenarios, park: arguments", "one line"),
-    ),
-    "twelve arguments a side": (
-        changed(
-            changed(SELECTION, "scenarios", 0, "pro", to=[f"p{n}" for n in range(12)]),
-            *("scenarios", 0, "con"),
-            to=[f"c{n}" for n in range(12)],
-        ),
-        {"target": "decided"},
-        ("scenarios, park: arguments: 24", "22"),
-    ),
-    # The line of metric parameters.
-    "line without target": (SCALE, {}, (f"{WHERE}: options.biases.own", "key 'target' is missing")),
-    "line that is a word": (SCALE, "anchor", (f"{WHERE}: options.biases.own", "found a text")),
-    "unknown target": (SCALE, {"target": "prior"}, ("target = 'prior'", "of a scale it can be: high, low, anchor")),
-    "number among words": (
-        {**SCALE, "options": ["few", "many"]},
-        NUMBER,
-        ("target = 'anchor'; of a scale it can be: high, low",),
-    ),
-    "decided, of a scale": (SCALE, {"target": "decided"}, ("of a scale it can be: high, low, anchor",)),
-    "high, of a selection": (SELECTION, {"target": "high"}, ("of a selection it can be: decided",)),
-    "ends of what is no word": (
-        SCALE,
-        {"target": {"anchor": {"10": "high"}}},
-        ("target names one drawn word", "drawn: none"),
-    ),
-    "ends of some values": (ENDS, {"target": {"mood": {"sunny": "high"}}}, ("drawn: mood: sunny, grim",)),
-    "an end that there is not": (ENDS, {"target": {"mood": {"sunny": "up", "grim": "low"}}}, ("'up'", "'high'")),
-    "ends of nothing": (ENDS, {"target": {}}, ("target names one drawn word",)),
-    "ends, of a selection": (SELECTION, {"target": {"mood": {"sunny": "high"}}}, ("of a selection",)),
-    "metric of a selection": (SELECTION, {"target": "decided", "scale": {"k": 1}}, ("not defined for selections",)),
-    "unknown metric parameter": (SCALE, {"target": "low", "scale": {"x3": 1}}, ("unknown key 'scale.x3'",)),
-    "flip by number": (SCALE, {"target": "low", "scale": {"flip_control": 1}}, ("scale.flip_control = 1",)),
-}
+CASES = load_cases("bias_templates")
+BASES = {"scale": SCALE, "ends": ENDS, "gamble": GAMBLE, "selection": SELECTION}
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_shown_or_measured_is_refused_by_place_and_field(tmp_path: Path, case: str) -> None:
-    template, line, words = REFUSED[case]
+def build_case(folder: Path, case: dict[str, Any]) -> Any:
+    """The questions of a template of which something was changed."""
+    template = BASES[case["template"]]
+    for *place, value in case.get("changes", ()):
+        template = changed(template, *place, to=value)
+    return built(folder, template, case["line"])
+
+
+@pytest.mark.parametrize("case", CASES["refused"].values(), ids=CASES["refused"])
+def test_what_cannot_be_shown_or_measured_is_refused_by_place_and_field(tmp_path: Path, case: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as error:
-        built(tmp_path, template, line)
-    assert all(word in str(error.value) for word in words), str(error.value)
+        build_case(tmp_path, case)
+    assert all(word in str(error.value) for word in case["words"]), str(error.value)
     assert ("own.yaml" in str(error.value)) != (WHERE in str(error.value)), "the file that is wrong, and only that one"
 
 
-# What is wrong between the parts of a template, seen when they are put together.
-UNFIT: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
-    "missing field": (
-        changed(SCALE, "wordings", 1, "control", to="Guess: {{ gruop }}?"),
-        NUMBER,
-        ("own, scenario cats, wording 2, control: missing gruop; given: anchor, group",),
-    ),
-    "syntax": (
-        changed(SCALE, "wordings", 0, "control", to="What\nshare of {{ group ?"),
-        NUMBER,
-        ("own: wording 1, control, line 2 of the text",),
-    ),
-    "idle field": ({**SCALE, "scenarios": [{"id": "a", "group": "b", "unit": "c"}]}, NUMBER, ("no wording uses unit",)),
-    "idle draw": (
-        changed(SCALE, "draws", "other", to={"choose": ["a", "b"]}),
-        NUMBER,
-        ("own: no wording uses other",),
-    ),
-    "treatment without the number": (
-        changed(SCALE, "wordings", 1, "treatment", to="Guess, please: {{ group }}?"),
-        NUMBER,
-        ("own: wording 2, treatment: does not use anchor",),
-    ),
-    "treatment without the word": (
-        changed(ENDS, "wordings", to=[*ENDS["wordings"], {"control": "A {{ group }}?", "treatment": "B {{ group }}?"}]),
-        WORD,
-        ("own: wording 2, treatment: does not use mood",),
-    ),
-    "treatment that does not tell the decision": (
-        changed(SELECTION, "wordings", 0, "treatment", to="On {{ what }}: you have decided. What would you read?"),
-        {"target": "decided"},
-        ("own: wording 1, treatment: does not use decided",),
-    ),
-    "control that reads as its treatment": (
-        {**ENDS, "draws": {}, "wordings": [{"control": "{{ group }}?", "treatment": "{{ group }}?"}]},
-        LOW,
-        ("own, scenario cats, wording 1: two of control, treatment read the same",),
-    ),
-    "decision that reads as the control": (
-        changed(SELECTION, "wordings", 0, "decision", to="On {{ what }}: what would you read?"),
-        {"target": "decided"},
-        ("scenario park, wording 1: two of decision, control",),
-    ),
-    "an option within the text": (
-        changed(SCALE, "scenarios", 1, "group", to="dogs?\n  L) 50 %\nWell"),
-        NUMBER,
-        ("own, scenario dogs, wording 1, control", "L)", "options"),
-    ),
-}
-
-
-@pytest.mark.parametrize("case", UNFIT)
-def test_parts_that_do_not_fit_each_other_are_refused_by_scenario_and_wording(tmp_path: Path, case: str) -> None:
-    template, line, words = UNFIT[case]
+@pytest.mark.parametrize("case", CASES["unfit"].values(), ids=CASES["unfit"])
+def test_parts_that_do_not_fit_are_refused_by_scenario_and_wording(tmp_path: Path, case: dict[str, Any]) -> None:
     with pytest.raises(ValueError) as error:
-        built(tmp_path, template, line)
-    assert all(word in str(error.value) for word in words), str(error.value)
+        build_case(tmp_path, case)
+    assert all(word in str(error.value) for word in case["words"]), str(error.value)
 
 
 def test_one_id_in_two_files_is_refused(tmp_path: Path) -> None:
@@ -376,3 +194,109 @@ def test_a_scenario_may_have_options_of_its_own(tmp_path: Path) -> None:
     assert own["control"].options == own["treatment"].options == ("weak", "so-so", "fine", "strong")
     assert own["control"].values == (0.0, 1.0, 2.0, 3.0) and dogs.wordings[0].target == 3.0
     assert "strong" not in own["control"].text, "options are no part of the text"
+
+
+# --- a bias by one file and one line ----------------------------------------------------------------------------------
+
+NAME = "cognitive_biases"
+#: Models of each kind: 2 scenarios in 2 wordings are 8 pairs a model with 2 repeats.
+MODELS = 30
+
+
+def section() -> str:
+    text = (paths.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    return text.split("## Add a bias test\n")[1].split("\n## ")[0]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What a reader has after the two steps: a folder with the file, and the line in config.yaml."""
+    template, line = re.findall(r"```yaml\n(.*?)```", section(), re.DOTALL)
+    (name,) = re.findall(r"`(\w+)\.yaml` \(the file's name", section())
+    own = tmp_path / "my_tests"
+    own.mkdir()
+    (own / f"{name}.yaml").write_text(template, encoding="utf-8")
+    shutil.copytree(paths.EXPERIMENTS, tmp_path / "experiments", ignore=shutil.ignore_patterns("*.ipynb"))
+    config = tmp_path / "experiments" / NAME / "config.yaml"
+    head, found, tail = config.read_text(encoding="utf-8").partition("  biases:")
+    comment, rest = tail.split("\n", 1)
+    config.write_text(f"{head}{found}{comment}\n{line}{rest}", encoding="utf-8")
+    monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path / "experiments")
+    return own
+
+
+def asked(folder: Path, **parameters: Any) -> pd.DataFrame:
+    """The decisions of models that have the bias and of others that have none, written down as a reader would."""
+    models = {
+        f"{kind}_{n}": {
+            "provider": "simulated",
+            "model_id": f"{kind}-{n}",
+            "vendor": "own",
+            "traits": {"answer_noise": 0.1, **({"biases": {"scarcity": 0.5}} if kind == "planted" else {})},
+        }
+        for kind in ("planted", "plain")
+        for n in range(MODELS)
+    }
+    file = folder.parent / "models.yaml"
+    defaults = yaml.safe_load(paths.MODELS.read_text(encoding="utf-8"))
+    file.write_text(yaml.safe_dump(defaults | models), encoding="utf-8")
+    given = {"judges": [*models], "questions": str(folder), "store": str(folder.parent / "replies"), **parameters}
+    experiment = load_experiment(NAME, models_file=file, out=str(folder.parent / "out"), **given)
+    return asyncio.run(run.ask(experiment, show=False)).frame
+
+
+def test_a_fifth_bias_is_asked_found_where_it_is_and_not_found_where_it_is_not(folder: Path) -> None:
+    frame = asked(folder)
+    assert set(frame["category"]) == {"scarcity"} and set(frame["outcome"]) == {"ok"}
+    assert len(frame) == 2 * MODELS * 2 * 2 * 2 * 2  # models, scenarios, wordings, conditions, repeats
+    assert set(frame["target"]) == {4.0} and set(frame["k"]) == {-1.0}, "toward the last of five options"
+    mean = frame.groupby(["judge", "question_id", "condition"])["value"].mean().unstack()
+    shift = (mean["treatment"] - mean["control"]).groupby("judge").mean()
+    for kind, least, most in (("planted", 0.6, 1.4), ("plain", -0.1, 0.1)):
+        some = shift[shift.index.str.startswith(kind)]
+        error = some.std() / MODELS**0.5
+        assert len(some) == MODELS
+        # Half the way from honest answers (2 on average) to 4 is 1; without the bias nothing moves.
+        assert least - 4 * error < some.mean() < most + 4 * error
+        assert (some.mean() > 4 * error) == (kind == "planted")
+
+
+def test_the_command_asks_the_model_that_has_it() -> None:
+    (command,) = re.findall(r"`(recuse run [^`]*)`", section())
+    assert "-p questions my_tests -p judges '[my_model]'" in command and "simulated `my_model`" in " ".join(
+        section().split()
+    )
+
+
+def test_it_can_stand_beside_the_builtin_ones_or_alone_in_its_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"judges": ["sim_gpt_decider"], "questions": str(folder / "scarcity.yaml")}
+    assert {q.category for q in questions_of(load_experiment(NAME, **given))} == {"scarcity"}
+    builtin = {q.id: q.wordings for q in questions_of(load_experiment(NAME))}
+    data = folder.parent / "data"
+    shutil.copytree(paths.DATA / NAME, data / NAME)
+    shutil.copy(folder / "scarcity.yaml", data / NAME)
+    for passages in paths.DATA.glob("*/*.jsonl"):
+        (data / passages.parent.name).mkdir(exist_ok=True)
+        shutil.copy(passages, data / passages.parent.name)
+    monkeypatch.setattr(paths, "DATA", data)
+    together = {q.id: q.wordings for q in questions_of(load_experiment(NAME))}
+    assert builtin.items() < together.items() and len(together) == len(builtin) + 2
+
+
+def test_without_its_line_the_file_is_refused_with_the_place_of_the_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "EXPERIMENTS", paths.ROOT / "experiments")
+    with pytest.raises(ConfigError, match=rf"{NAME}/config\.yaml: options\.biases has no line for scarcity; it has: "):
+        questions_of(load_experiment(NAME, questions=str(folder)))
+
+
+def test_every_sentence_of_the_example_is_whole(folder: Path) -> None:
+    shown = questions_of(load_experiment(NAME, questions=str(folder)))
+    for wording in (wording for question in shown for wording in question.wordings):
+        control, treatment = (wording.versions[name].text for name in ("control", "treatment"))
+        assert control.endswith("?") and treatment.endswith("?") and len(treatment) > len(control)
+        assert f" {wording.facts['left']} " in treatment and 2 <= wording.facts["left"] <= 5
+        assert wording.versions["control"].options[-1] == "very much"

@@ -11,18 +11,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from helpers import config, paths, prompts, run
 from helpers.config import ConfigError, limits_of, load_config, load_experiment, load_limits, load_models, read_yaml
+from helpers.config import models as reading
 from helpers.judge import MissingKey, OverBudget
 from helpers.types import Model, Request
+from tests.case_tables import load_cases
 from tests.runs import settled
 
-SIX = [f"sim_{vendor}_{tier}" for vendor in ("claude", "gpt", "gemini") for tier in ("fast", "thinking")]
-PARAMETERS = (
-    *("judges", "candidates", "questions", "judgments", "question_limit", "repeats", "budget_usd", "seed"),
-    *("figure_style", "out", "store", "answers", "categories", "condition", "order_draw"),
+CASES = load_cases("config")
+# Numbers and signs that no file of ours may hold.
+NAN, INFINITE = float("nan"), float("inf")
+CASES["wrong"] |= {
+    "budget nan": ({"budget_usd": NAN}, "budget_usd = nan"),
+    "budget infinite": ({"budget_usd": INFINITE}, "budget_usd = inf", "finite"),
+    "budget of one nan": ({"budget_usd": {"total": NAN}}, "budget_usd.total = nan", "finite"),
+}
+CASES["bad_traits"]["nan"] = ({"taste": NAN}, "trait taste = nan", "a number")
+CASES["bad_files"]["lone surrogate"] = (
+    [{"id": "math_1", "category": "math", "text": "Half \ud83d of it"}],
+    *("line 1", "lone surrogate (U+D83D)", "math_1"),
 )
+
+SIX = [f"sim_{vendor}_{tier}" for vendor in ("claude", "gpt", "gemini") for tier in ("fast", "thinking")]
 
 
 @pytest.fixture(autouse=True)
@@ -58,75 +71,10 @@ def every_way(*words: str, error: type[Exception] = ValueError, **parameters: An
 
 # --- parameters -------------------------------------------------------------------------------------------------------
 
-WRONG = {
-    "two at once": ({"seed": "x", "question_limit": 0}, "seed = 'x'", "question_limit = 0"),
-    "unknown judge": ({"judges": ["gpt_9"]}, "unknown judge gpt_9", "known models: ", "sim_gpt_fast", "claude_fast"),
-    "unknown judges, misspelt": (
-        {"judges": ["simgpt_fast", "sim_gpt_fast", "gemini-fast"]},
-        *("unknown judge simgpt_fast, gemini-fast (did you mean sim_gpt_fast, gemini_fast?)", "models.yaml"),
-    ),
-    "unknown candidate": ({"candidates": ["me", "sim_gpt_fast"]}, "unknown candidate me", "sim_claude_thinking"),
-    "unknown parameter": ({"question_limits": 5}, "no parameter question_limits", *PARAMETERS),
-    "judge twice": ({"judges": ["sim_gpt_fast", "sim_gpt_fast"]}, "judge named twice: sim_gpt_fast"),
-    "candidate twice": ({"candidates": ["sim_gpt_fast"] * 2}, "candidate named twice: sim_gpt_fast"),
-    "judges as a text": ({"judges": "sim_gpt_fast"}, "judges = 'sim_gpt_fast'", "list of names", "-y"),
-    "judges empty": ({"judges": []}, "judges = []", "at least 1 item", "null"),
-    "judges not names": ({"judges": [1, 2]}, "judges.0 = 1", "valid string"),
-    "limit 0": ({"question_limit": 0}, "question_limit = 0", "greater than or equal to 1"),
-    "limit negative": ({"question_limit": -3}, "question_limit = -3"),
-    "limit a text": ({"question_limit": "5"}, "question_limit = '5'", "valid integer"),
-    "limit a truth": ({"question_limit": True}, "question_limit = True", "valid integer"),
-    "limit half": ({"question_limit": 2.5}, "question_limit = 2.5", "valid integer"),
-    "repeats 0": ({"repeats": 0}, "repeats = 0", "greater than or equal to 1"),
-    "budget a text": ({"budget_usd": "a"}, "budget_usd = 'a'", "number"),
-    "budget nan": ({"budget_usd": float("nan")}, "budget_usd = nan"),
-    "budget infinite": ({"budget_usd": float("inf")}, "budget_usd = inf", "finite"),
-    "budget negative": ({"budget_usd": -1.0}, "budget_usd = -1.0", "greater than or equal to 0"),
-    "budget none": ({"budget_usd": None}, "budget_usd = None", "number"),
-    "budget a truth": ({"budget_usd": True}, "budget_usd = True", "number"),
-    "budget a list": ({"budget_usd": [1.0]}, "budget_usd = [1.0]", "number"),
-    "budget of none": (
-        {"budget_usd": {}},
-        *("budget_usd = {}", "at least 1 item", "one amount, or {name: US dollars, ...}", "total"),
-    ),
-    "budget of one a text": ({"budget_usd": {"gpt_fast": "5"}}, "budget_usd.gpt_fast = '5'", "valid number"),
-    "budget of one a truth": ({"budget_usd": {"total": True}}, "budget_usd.total = True", "valid number"),
-    "budget of one nan": ({"budget_usd": {"total": float("nan")}}, "budget_usd.total = nan", "finite"),
-    "budget of one below 0": (
-        {"budget_usd": {"gpt_fast": -1}},
-        "budget_usd.gpt_fast = -1",
-        "greater than or equal to 0",
-    ),
-    "budget of a number": ({"budget_usd": {1: 1.0}}, "budget_usd.1 = 1", "valid string"),
-    "budget of a stranger": (
-        {"budget_usd": {"gpt_fast": 1.0, "total": 2}},
-        *("budget_usd names gpt_fast, which this run does not ask; valid: sim_", "sim_gpt_fast", ", total"),
-    ),
-    "seed negative": ({"seed": -1}, "seed = -1", "greater than or equal to 0"),
-    "seed a text": ({"seed": "x"}, "seed = 'x'", "valid integer"),
-    "style": ({"figure_style": "fancy"}, "figure_style = 'fancy'", "paper", "neurips", "icml", "acl", "talk"),
-    "questions a list": ({"questions": ["a"]}, "questions = ['a']", "valid string"),
-    "out a number": ({"out": 5}, "out = 5", "valid string"),
-    "answers a number": ({"answers": 5}, "answers = 5", "valid string", "'ask'"),
-    "categories a text": ({"categories": "math"}, "categories = 'math'", "list of names"),
-    "categories empty": ({"categories": []}, "categories = []", "list of names"),
-    "condition a list": ({"condition": ["self"], "judgments": "x.json"}, "condition = ['self']", "valid string"),
-    "condition a number": ({"condition": 1, "judgments": "x.json"}, "condition = 1", "valid string", "null"),
-    "condition of what is asked": ({"condition": "self"}, "condition = 'self'", "cannot change judgments='ask'"),
-    "condition of the store": (
-        {"condition": "none", "judgments": "stored"},
-        *("cannot change judgments='stored'", "null"),
-    ),
-    "condition of the hub": ({"condition": "full", "judgments": "hub"}, "cannot change judgments='hub'", "null"),
-    "order_draw a text": ({"order_draw": "1"}, "order_draw = '1'", "valid integer", "the default is 0"),
-    "order_draw negative": ({"order_draw": -1}, "order_draw = -1", "greater than or equal to 0"),
-    "order_draw a truth": ({"order_draw": True}, "order_draw = True", "valid integer"),
-}
 
-
-@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.parametrize("case", CASES["wrong"])
 def test_a_wrong_parameter_is_named_with_what_was_found_and_what_is_valid(case: str) -> None:
-    parameters, *words = WRONG[case]
+    parameters, *words = CASES["wrong"][case]
     message = assert_refused(lambda: load_experiment("mt_bench_blind", **parameters), *words)
     if "unknown" not in case and "twice" not in case:
         assert message.startswith("parameters of mt_bench_blind: ")
@@ -144,9 +92,7 @@ def test_a_wrong_parameter_is_named_with_what_was_found_and_what_is_valid(case: 
     ],
     ids=str,
 )
-def test_a_budget_is_one_amount_or_amounts_by_model_of_which_who_is_not_named_has_what_a_total_leaves(
-    given: Any, total: float, limits: dict[str, float]
-) -> None:
+def test_a_budget_is_one_amount_or_one_a_model(given: Any, total: float, limits: dict[str, float]) -> None:
     names = {"judges": ["gpt_fast"], "candidates": ["gpt_fast", "claude_fast", "sim_gpt_fast"]}
     experiment = settled(**names, budget_usd=given)
     assert experiment.budget_usd == total and limits_of(experiment) == limits
@@ -213,9 +159,7 @@ def test_categories_of_which_the_limit_leaves_nothing_are_refused() -> None:
 @pytest.mark.parametrize(
     ("parameter", "words"), [("questions", ('"builtin"', '"hub"')), ("answers", ('"ask"', '"hub"'))]
 )
-def test_a_source_that_does_not_exist_is_refused_with_the_words_that_are_valid(
-    parameter: str, words: tuple[str, ...]
-) -> None:
+def test_a_source_that_does_not_exist_is_refused_with_valid_words(parameter: str, words: tuple[str, ...]) -> None:
     every_way(f"{parameter}='nowhere'", *words, "no such file", error=FileNotFoundError, **{parameter: "nowhere"})
 
 
@@ -224,21 +168,9 @@ def test_judgments_that_do_not_exist_are_refused_with_the_words_that_are_valid()
     assert_refused(lambda: asked(judgments="asked"), *words, error=FileNotFoundError)
 
 
-QUESTION = {"id": "math_1", "category": "math", "text": "How much is two and two?"}
-BAD_FILES = {
-    "duplicate ids": ([QUESTION, {**QUESTION, "text": "And three?"}], "question ids", "math_1", "lines 1, 2"),
-    "empty text": ([QUESTION, {**QUESTION, "id": "math_2", "text": "  "}], "line 2", "math_2", "'text' is empty"),
-    "missing text": ([QUESTION, {"id": "math_2", "category": "math"}], "line 2", "'text' is missing", "id, category"),
-    "missing category": ([{"id": "math_1", "text": "Well?"}], "line 1", "'category' is missing"),
-    "lone surrogate": ([{**QUESTION, "text": "Half \ud83d of it"}], "line 1", "lone surrogate (U+D83D)", "math_1"),
-    "another format": ([{"prompt": "Hello?", "kind": "x"}], "line 1", "found prompt, kind", "id, category, text"),
-    "not objects": (["Hello?"], "line 1", "Hello?", "MT-Bench question.jsonl", "question_id"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_FILES)
+@pytest.mark.parametrize("case", CASES["bad_files"])
 def test_a_bad_file_of_questions_is_told_by_file_and_line(tmp_path: Path, case: str) -> None:
-    records, *words = BAD_FILES[case]
+    records, *words = CASES["bad_files"][case]
     path = tmp_path / "questions.jsonl"
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
     every_way(str(path), *words, questions=str(path))
@@ -321,51 +253,11 @@ def test_a_judge_without_a_key_is_refused_before_its_candidates_are_asked(tmp_pa
 
 ENTRY = "{provider: openai, model_id: m, vendor: x"
 MODEL = f"{ENTRY}}}"
-BAD_MODELS = {
-    "unknown key": (
-        f"a: {ENTRY}, temprature: 1}}",
-        *("model 'a'", "unknown key 'temprature'", "model_id", "max_tokens", "base_url"),
-    ),
-    "parameter as a key": (f"a: {ENTRY}, temperature: 1}}", "model 'a'", "'temperature'"),
-    "missing key": ("a: {provider: openai, vendor: gpt}", "model 'a'", "'model_id' is missing"),
-    "unknown provider": ("a: {provider: mistral, model_id: m, vendor: x}", "model 'a'", "'mistral'", "'anthropic'"),
-    "a server as provider": ("a: {provider: vllm, model_id: m, vendor: x}", "model 'a'", "'openai' with a base_url"),
-    "duplicate model": (f"a: {MODEL}\nb: {MODEL}\na: {MODEL}", "duplicate key 'a'", "line 3"),
-    "duplicate key": ("a: {provider: openai, model_id: m, model_id: n, vendor: x}", "duplicate key 'model_id'"),
-    "alias": (f"a: &a {MODEL}\nb: *a", "aliases are not allowed", "line 1"),
-    "base_url": (f"a: {ENTRY}, base_url: 'http://127.0.0.1:1/v1'}}", "model 'a'", "revision", "weights"),
-    "no address in a list": (f"a: {ENTRY}, base_url: []}}", "model 'a'", "line 1"),
-    "an address twice": (
-        f"a: {ENTRY}, base_url: ['http://b/v1', 'http://c/v1', 'http://b/v1']}}",
-        *("model 'a'", "line 1: base_url", "different addresses"),
-    ),
-    "no address among others": (
-        f"a: {ENTRY}, base_url: ['http://b/v1', 'http://c/v1/chat/completions']}}",
-        *("model 'a'", "line 1: base_url", "write http://c/v1"),
-    ),
-    "servers without revision": (
-        f"a: {ENTRY}, base_url: ['http://b/v1', 'http://c/v1']}}",
-        *("model 'a'", "revision", "weights"),
-    ),
-    "name": ("A model: " + MODEL, "'A model'", "lower case"),
-    "name a number": ("1: " + MODEL, "'1'", "lower case"),
-    "traits of a real one": (f"a: {ENTRY}, traits: {{primacy: [1]}}}}", "model 'a'", "traits", "params"),
-    "a list": ("- a\n- b", "expected an entry a model", "list"),
-    "not YAML": ("a: {provider: [", "line"),
-    "key a list": ("? [a, b]\n: 1", "a key must be a word", "line 1"),
-    "not named settings": ("a: 5", "model 'a'", "line 1: expected named settings (provider, ", "found a number"),
-    "a limit in camelCase": (
-        "a: {provider: google, model_id: m, vendor: x, params: {maxOutputTokens: 9, topP: 0.5}}",
-        *("model 'a'", "params = (not shown): may not hold maxOutputTokens: ", "max_tokens:"),
-    ),
-    "a name of audits": (f"audit_m: {MODEL}", "line 1: audit_m", "recuse audit"),
-    "price": (f"a: {ENTRY}, price: {{input: -1, output: 2}}}}", "price.input", "-1"),
-}
 
 
-@pytest.mark.parametrize("case", BAD_MODELS)
+@pytest.mark.parametrize("case", CASES["bad_models"])
 def test_a_bad_models_file_is_told_by_file_and_entry(tmp_path: Path, case: str) -> None:
-    text, *words = BAD_MODELS[case]
+    text, *words = CASES["bad_models"][case]
     path = tmp_path / "models.yaml"
     path.write_text(text, encoding="utf-8")
     assert_refused(lambda: load_models(path), "models.yaml", *words)
@@ -393,20 +285,9 @@ def test_time_limit_and_concurrency_of_a_model_are_in_no_key(tmp_path: Path) -> 
     assert Request(models["a"], "Hi").key == Request(models["b"], "Hi").key
 
 
-BAD_CONFIGS = {
-    "unknown key": ("judge: [sim_gpt_fast]\n", "unknown key 'judge'", "judges", "candidates", "repeats"),
-    "duplicate key": ("repeats: 1\nrepeats: 2\n", "duplicate key 'repeats'"),
-    "alias": ("judges: &j [sim_gpt_fast]\ncandidates: *j\n", "aliases are not allowed"),
-    "wrong type": ("judges: sim_gpt_fast\n", "judges = 'sim_gpt_fast'"),
-    "no judge": ("judges: []\n", "judges = []"),
-    "unknown after": ("judges: [sim_gpt_fast]\nafter: [first]\n", "line 5: after = first: there are: own_one"),
-    "missing key": ("repeats: 1\n", "'title' is missing"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_CONFIGS)
+@pytest.mark.parametrize("case", CASES["bad_configs"])
 def test_a_bad_config_is_told_by_file_and_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
-    text, *words = BAD_CONFIGS[case]
+    text, *words = CASES["bad_configs"][case]
     whole = "" if case == "missing key" else "title: T\nbias: top_choice\nbuiltin: questions.jsonl\n"
     (tmp_path / "own_one").mkdir()
     (tmp_path / "own_one" / "config.yaml").write_text(whole + text, encoding="utf-8")
@@ -434,18 +315,9 @@ def test_simulated_models_know_the_builtin_questions_and_real_ones_do_not() -> N
     assert all(4 <= len(question.points) <= 6 for question in models["sim_gpt_fast"].knowledge.values())
 
 
-BAD_TRAITS = {
-    "unknown": ({"sharpnes": 1.0}, "unknown traits sharpnes", "sharpness", "self_preference", "primacy"),
-    "a text": ({"sharpness": "high"}, "trait sharpness = 'high'", "a number"),
-    "nan": ({"taste": float("nan")}, "trait taste = nan", "a number"),
-    "primacy a number": ({"primacy": 0.5}, "trait primacy = 0.5", "a list of numbers"),
-    "skills a number": ({"category_skill": 1}, "trait category_skill = 1", "numbers by category"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_TRAITS)
+@pytest.mark.parametrize("case", CASES["bad_traits"])
 def test_impossible_traits_of_a_simulated_model_are_refused_before_any_call(case: str) -> None:
-    traits, *words = BAD_TRAITS[case]
+    traits, *words = CASES["bad_traits"][case]
 
     def spoilt(model: Model) -> Model:
         return replace(model, traits=traits)
@@ -458,3 +330,49 @@ def test_impossible_traits_of_a_simulated_model_are_refused_before_any_call(case
         told = assert_refused(lambda e=changed: asyncio.run(run.ask(e, show=False)), *words, error=ValueError)
         assert re.search("model 'sim_claude_fast'", told)
         assert_refused(lambda e=changed: asyncio.run(run.plan(e)), *words, error=ValueError)
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+README = (paths.ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "limits.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_nothing_is_limited_unless_a_line_says_so(tmp_path: Path) -> None:
+    assert (
+        load_limits()
+        == load_limits(path=tmp_path / "limits.yaml")
+        == load_limits(path=written(tmp_path, "# no\n"))
+        == {}
+    )
+
+
+def test_the_examples_of_readme_and_file_are_read(tmp_path: Path) -> None:
+    models = load_models()
+    (example,) = re.findall(r"```yaml\n(openai: \{requests_per_minute.*?)```", README, re.DOTALL)
+    said = paths.LIMITS.read_text(encoding="utf-8")
+    commented = "\n".join(re.findall(r"^# ((?:\w+|https?:\S+): \{.*\})$", said, re.MULTILINE))
+    assert yaml.safe_load(example) == yaml.safe_load(commented) != {}
+    found = load_limits(models, written(tmp_path, example))
+    assert (found["openai"].requests_per_minute, found["openai"].tokens_per_minute) == (500, 200_000)
+    own = found["http://127.0.0.1:8000/v1"]
+    assert (own.requests_per_minute, own.tokens_per_minute) == (120, None)
+
+
+@pytest.mark.parametrize("text", CASES["wrong_limits"])
+def test_what_is_wrong_is_told_with_what_is_valid(tmp_path: Path, text: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(ConfigError, match=f"limits.yaml.*{CASES['wrong_limits'][text]}"):
+        load_limits(load_models(), path)
+
+
+def test_a_wrong_line_is_told_before_an_experiment_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "opena: {requests_per_minute: 5}")
+    monkeypatch.setattr(reading.load_limits, "__defaults__", (None, path))
+    with pytest.raises(ConfigError, match=r"limits\.yaml, line 1: 'opena' is no provider"):
+        load_experiment("mt_bench_blind")

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from helpers import datasets
@@ -626,19 +627,23 @@ def test_letters_of_a_log_stay_unknown_where_they_were_not_constant(tmp_path):
     frame = datasets.load_judgments(write(tmp_path / "exp3_full_hint_top1.jsonl", rows))
     known = frame.dropna(subset="candidate")
     assert len(frame) == 12 and len(known) == 2 and (known["rank"] == 1).all()
-    audit = datasets.mapping_audit(datasets.load_top1(tmp_path))
+    audit = letters_of(datasets.load_top1(tmp_path))
     assert audit.loc["gpt_fast"].to_dict() == {"A": 1, "B": 1}
 
 
-def test_the_audit_shows_whether_letters_move(tmp_path):
+def letters_of(top: pd.DataFrame) -> pd.DataFrame:
+    """How often each candidate stood under each letter when ranked first."""
+    return pd.crosstab(top["pick"], top["letter"])
+
+
+def test_the_letters_of_winners_show_whether_they_move(tmp_path):
     rows = [judgment(f"math_11{i}", judge) for i, judge in enumerate(CANDIDATES)]
     path = write(tmp_path / "judgments.json", rows)
     # By construction A is the judge's own model, whoever judges.
-    audit = datasets.mapping_audit(datasets.load_top1(path))
-    assert audit.to_dict() == {"A": dict.fromkeys(CANDIDATES, 1)}
-    assert audit.equals(
-        datasets.mapping_audit(datasets.load_judgments(path)).rename_axis("pick").rename_axis(columns="letter")
-    )
+    top, frame = datasets.load_top1(path), datasets.load_judgments(path)
+    assert letters_of(top).to_dict() == {"A": dict.fromkeys(CANDIDATES, 1)}
+    first = frame[frame["top"] == 1]
+    assert letters_of(top).to_numpy().tolist() == pd.crosstab(first["candidate"], first["label"]).to_numpy().tolist()
 
 
 # --- the built-in questions and real published data ------------------------------------------------------------------
@@ -692,7 +697,7 @@ def test_real_letters_never_moved(real_data):
         "F": "gemini_thinking",
     }
     top = datasets.load_top1(real_data / "llm_eval" / "exp3_full_hint_top1.jsonl")
-    audit = datasets.mapping_audit(top)
+    audit = letters_of(top)
     assert audit.to_numpy().sum() == 413
     assert {letter: list(audit.index[audit[letter] > 0]) for letter in audit} == {x: [y] for x, y in letters.items()}
     # The documented counts by letter are those of all 420; seven of them follow from the constant letters only.

@@ -24,6 +24,9 @@ from helpers.biases.self_preference.edited import (
     paraphrase_schema,
     read_edit,
 )
+from tests.case_tables import load_cases
+
+CASES = load_cases("edits")
 
 QUESTION = "Why did the keeper leave the tower?"
 OPTIONS = ("He was paid to go", "He feared the storm", "He had two letters", "The LAMP was broken")
@@ -43,58 +46,7 @@ def test_one_occurrence_changes_in_its_own_case_and_nothing_else() -> None:
     assert edit("shows", "reveals") == REASON.replace("shows", "reveals")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "why"),
-    [
-        ("lonely", "single", "does not stand in the reason"),
-        ("kept", "held", "does not stand in the reason"),  # well-kept is one word
-        ("nobody", "everyone", "does not stand in the reason"),  # nobody's
-        ("not", "never", "function word"),
-        ("twice", "often", "function word"),
-        ("he", "she", "not one plain word"),
-        ("near", "close", "function word"),
-        ("man", "keeper", "word of the question"),
-        ("man", "keepers", "word of the question"),
-        ("wanted", "feared", "word of the question"),
-        ("hint", "storms", "word of the question"),
-        ("house", "homes", "another ending"),
-        ("walked", "walking", "another ending"),
-        ("walked", "walk", "another ending"),
-        ("shows", "show", "another ending"),
-        ("careful", "carefully", "another ending"),
-        ("hint", "clue word", "not one plain word"),
-        ("hint", "clue-word", "not one plain word"),
-        ("hint", "cl\u00fce\u0301", "not one plain word"),
-        ("hint", "\u0441lue", "not one plain word"),  # a Cyrillic c
-        ("hint", "clue\u200b", "not one plain word"),
-        ("hint", "", "not one plain word"),
-        ("hint", "HINT", "same word"),
-        ("money", "third", "number"),
-        ("money", "hundreds", "number"),
-        ("money", "XIV", "number"),
-        ("hint", "Clue", "name"),
-        ("hint", "ClUe", "case is mixed"),
-        ("hint", "hints", "another ending"),
-        ("small", "smaller", "another form"),
-        ("walked", "hint", "another ending"),
-        ("small", "big boat", "not one plain word"),
-        ("careful", "attentive", "article"),  # "a attentive man"
-        ("hint", "stra\u00dfe", "not one plain word"),
-        ("hint", "\u0131tem", "not one plain word"),  # the dotless i
-        ("hint", "\u0130tem", "not one plain word"),
-        ("hint", "\u0133sland", "not one plain word"),  # one sign for i and j
-        ("hint", "\uff43\uff4c\uff55\uff45", "not one plain word"),  # full width
-        ("hint", "\u05e8\u05de\u05d6", "not one plain word"),
-        ("hint", "\u202eeulc", "not one plain word"),
-        ("hint", "clue.", "not one plain word"),
-        ("hint", " clue", "not one plain word"),
-        ("hint ", "clue", "does not stand in the reason"),
-        ("wor\u017fe", "clue", "does not stand in the reason"),
-        ("hint", "none", "function word"),
-        ("hint", "7", "not one plain word"),
-        ("hint", "main", "stands beside it"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "why"), CASES["what_breaks_a_rule_is_refused_by_name"])
 def test_what_breaks_a_rule_is_refused_by_name(old: str, new: str, why: str) -> None:
     found = apply_edits(REASON, QUESTION, OPTIONS, ((old, new),), 1)
     assert found.text is None and found.changed == () and why in dict(found.refused)[old]
@@ -143,42 +95,14 @@ def test_no_list_lacks_a_word_that_denies_doubts_or_joins() -> None:
     assert set(said.split()) <= STOP
 
 
-@pytest.mark.parametrize(
-    ("reason", "old", "new"),
-    [
-        ("Then Peter slept.", "Peter", "John"),
-        ("Then Peter slept.", "peter", "john"),
-        ("Peter slept, and Peter woke.", "Peter", "John"),
-        ("It was Mr. Peter there.", "Peter", "John"),
-        ("It was J. Peter there.", "Peter", "John"),
-        ("He said: Peter slept.", "Peter", "John"),
-        ("It was ... Peter there.", "Peter", "John"),
-        ("Then he (Peter) slept.", "Peter", "John"),
-        ("Then Peter met a friend.", "friend", "peter"),
-        ("Monday was rainy.", "Monday", "Friday"),
-        ("It was monday there.", "monday", "friday"),
-        ("On Mondays it rains.", "Mondays", "Fridays"),
-        ("Rainy was august there.", "august", "noble"),
-        ("Then he met a friend.", "friend", "sunday"),
-        ("Yesterday was rainy.", "yesterday", "Sunday"),
-    ],
-)
+@pytest.mark.parametrize(("reason", "old", "new"), CASES["a_name_is_neither_chosen_nor_a_replacement"])
 def test_a_name_is_neither_chosen_nor_a_replacement(reason: str, old: str, new: str) -> None:
     found = apply_edits(reason, "", (), ((old, new),), 1)
     assert found.text is None and "is a name" in found.refused[0][1]
 
 
 def test_a_capital_that_begins_a_sentence_makes_no_name() -> None:
-    for before in (
-        "",
-        "(",
-        "He left. ",
-        "He left? ",
-        'He "left." ',
-        "He left.) ",
-        "He left\n- ",
-        "It was \u201cit!\u201d ",
-    ):
+    for before in CASES["a_capital_that_begins_a_sentence_makes_no_name"]:
         assert apply_edits(f"{before}Clearly.", "", (), (("clearly", "plainly"),), 1).text == f"{before}Plainly."
 
 
@@ -203,25 +127,7 @@ def test_doses_are_nested_and_an_edit_that_cannot_be_made_has_no_text() -> None:
     assert apply_edits(REASON, QUESTION, OPTIONS, pairs, 5).text is None, "he is no word of three letters"
 
 
-@pytest.mark.parametrize(
-    ("reason", "old", "new"),
-    [
-        ("The storms hint it.", "storms", "gales"),
-        ("The word-like hint.", "word", "term"),
-        ("The word\u2019s hint.", "word", "term"),
-        ("The word\u200bs hint.", "word", "term"),
-        ("The \u202eword hint.", "word", "term"),
-        ("The word\u0301 hint.", "word", "term"),
-        ("The word\u05d0 hint.", "word", "term"),
-        ("The word2 hint.", "word", "term"),
-        ("The word_two hint.", "word", "term"),
-        ("The word.example hint.", "word", "term"),
-        ("The example/word hint.", "word", "term"),
-        ("The \\word hint.", "word", "term"),
-        ("The keepers hint.", "keepers", "guards"),
-        ("The keep hint.", "keep", "hold"),
-    ],
-)
+@pytest.mark.parametrize(("reason", "old", "new"), CASES["a_word_joined_to_more_or_of_the_question_is_not_changed"])
 def test_a_word_joined_to_more_or_of_the_question_is_not_changed(reason: str, old: str, new: str) -> None:
     assert apply_edits(reason, QUESTION, OPTIONS, ((old, new),), 1).text is None
     assert apply_edits(reason, QUESTION, OPTIONS, ((old, new), ("hint", "clue")), 1).text == reason.replace(
@@ -258,19 +164,7 @@ def test_the_first_plain_occurrence_is_the_one_that_changes() -> None:
     ).replace("word", "term")
 
 
-@pytest.mark.parametrize(
-    ("asked", "word"),
-    [
-        ("leave", "leaving"),
-        ("stop", "stopping"),
-        ("stopped", "stops"),
-        ("happy", "happiest"),
-        ("carry", "carried"),
-        ("go", "going"),
-        ("keep", "keepers"),
-        ("naïve", "naïvely"),
-    ],
-)
+@pytest.mark.parametrize(("asked", "word"), CASES["forms_of_one_word_are_known_both_ways"])
 def test_forms_of_one_word_are_known_both_ways(asked: str, word: str) -> None:
     for question, said in ((asked, word), (word, asked)):
         if len(said) > 2:
@@ -279,18 +173,7 @@ def test_forms_of_one_word_are_known_both_ways(asked: str, word: str) -> None:
     assert apply_edits("Then tower, rest.", "The town was red", (), (("tower", "spire"), ("rest", "sleep")), 2).text
 
 
-@pytest.mark.parametrize(
-    ("reason", "new", "fits"),
-    [
-        ("A hint", "clue", True),
-        ("a hint", "echo", False),
-        ("An idea", "echo", True),
-        ("an idea", "clue", False),
-        ("a hint", "use", False),
-        ("an idea", "hour", False),
-        ("the hint", "echo", True),
-    ],
-)
+@pytest.mark.parametrize(("reason", "new", "fits"), CASES["an_article_before_a_word_still_fits"])
 def test_an_article_before_a_word_still_fits(reason: str, new: str, fits: bool) -> None:
     found = apply_edits(reason, "", (), ((reason.split()[1], new),), 1)
     assert (found.text is not None) == fits and (fits or "article" in found.refused[0][1])
@@ -307,32 +190,11 @@ def test_two_edits_do_not_make_one_word_stand_twice() -> None:
 def test_texts_that_differ_in_more_than_words_are_told_apart() -> None:
     assert differing_words("A big house.", "A large house.") == [("big", "large")]
     assert differing_words("A big house.", "A big house.") == []
-    for other in (
-        "A big house!",
-        "A  big house.",
-        "A big old house.",
-        "A big-ish house.",
-        "A big house. ",
-        "",
-        "\u200bA big",
-    ):
+    for other in CASES["texts_that_differ_in_more_than_words_are_told_apart"]:
         assert differing_words("A big house.", other) is None
 
 
-@pytest.mark.parametrize(
-    ("reason", "edited", "why"),
-    [
-        ("Clearly a hint.", "plainly a hint.", "another case"),
-        ("Clearly a hint.", "PLAINLY a hint.", "name"),
-        ("A hint, a HINT.", "A hint, a CLUE.", "where it first stands"),
-        ("The hint, the hint.", "The hint, the clue.", "where it first stands"),
-        ("The hint, the hint.", "The clue, the clue.", "2 words differ, not 1"),
-        ("The hint.", "The clue!", "more than single words"),
-        ("The hint.", "The clue .", "more than single words"),
-        ("The hint.", "A hint.", "function word"),
-        ("The hint.", "The hint.", "0 words differ, not 1"),
-    ],
-)
+@pytest.mark.parametrize(("reason", "edited", "why"), CASES["a_published_edit_is_what_our_own_rules_make_of_its_words"])
 def test_a_published_edit_is_what_our_own_rules_make_of_its_words(reason: str, edited: str, why: str) -> None:
     found = check_edit(reason, edited, "Who?", (), 1)
     assert found.text is None and why in found.refused[0][1]

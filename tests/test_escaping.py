@@ -30,6 +30,7 @@ from helpers.judge import notice
 from helpers.macros import MARK
 from helpers.run import showing
 from helpers.types import Estimate
+from tests.case_tables import load_cases
 from tests.payloads import (
     LONG,
     PAYLOADS,
@@ -96,47 +97,7 @@ def test_a_text_in_markdown_acts_nowhere(name: str, frame: str) -> None:
     assert alive(markdown2html(escaping.markdown(both))) == []
 
 
-PIECES = [
-    *PAYLOADS.values(),
-    *(
-        "\n",
-        "\n\n",
-        "\r",
-        "    ",
-        "> ",
-        "- ",
-        "1. ",
-        "```",
-        "````",
-        "~~~",
-        "```text\n",
-        "\n```\n",
-        "`",
-        "``",
-        "$",
-        "$$",
-    ),
-    *(
-        "\\",
-        "\\(",
-        "](",
-        "][",
-        "]:",
-        "[a]",
-        "!",
-        "<",
-        ">",
-        "&",
-        "*",
-        "_",
-        "|",
-        "#",
-        "=",
-        "<!--",
-        "<b onclick=x>",
-        "://",
-    ),
-]
+PIECES = [*PAYLOADS.values(), *load_cases("payloads")["pieces"]]
 
 
 @settings(max_examples=100, deadline=None)

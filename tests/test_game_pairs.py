@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,12 @@ import pytest
 from helpers import datasets
 from helpers.frames import GAMES as COLUMNS
 from tests.test_datasets import refused, write
+
+load_fastchat_pairs = partial(datasets.load_pairwise, format="fastchat-pair")
+load_letter_pairs = partial(datasets.load_pairwise, format="analyzer")
+load_llmbar = partial(datasets.load_pairwise, format="llmbar")
+load_pandalm = partial(datasets.load_pairwise, format="pandalm")
+load_battles = partial(datasets.load_pairwise, format="arena-battles")
 
 
 def verdicts(frame: Any) -> list[tuple]:
@@ -44,7 +51,7 @@ def fastchat(id: int, one: Any, two: Any, turn: int = 1, **more: Any) -> dict[st
     ],
 )
 def test_fastchats_winners_are_models_and_become_places(tmp_path, one, two, first, second):
-    frame = datasets.load_fastchat_pairs(write(tmp_path / "gpt-4_pair.jsonl", [fastchat(81, one, two)]))
+    frame = load_fastchat_pairs(write(tmp_path / "gpt-4_pair.jsonl", [fastchat(81, one, two)]))
     told = verdicts(frame)
     assert by_place(frame) == [first, second]
     assert [outcome for *_, outcome in told] == ["ok" if verdict else "invalid" for verdict in (first, second)]
@@ -56,10 +63,10 @@ def test_fastchats_winners_are_models_and_become_places(tmp_path, one, two, firs
 def test_each_turn_is_a_source_of_its_own_and_a_line_comes_once(tmp_path):
     rows = [fastchat(81, "tie", "tie"), fastchat(81, "model_1", "model_1", turn=2), fastchat(82, "tie", "tie")]
     path = write(tmp_path / "x.jsonl", rows)
-    frame = datasets.load_fastchat_pairs(path, categories={"81": "writing"})
+    frame = load_fastchat_pairs(path, categories={"81": "writing"})
     assert frame["source"].tolist() == ["x, turn 1"] * 2 + ["x, turn 2"] * 2 + ["x, turn 1"] * 2
     assert frame["category"].tolist() == ["writing"] * 4 + ["unknown"] * 2
-    assert "lines 1, 4" in refused(datasets.load_fastchat_pairs, write(path, [*rows, rows[0]]))
+    assert "lines 1, 4" in refused(load_fastchat_pairs, write(path, [*rows, rows[0]]))
 
 
 @pytest.mark.parametrize(
@@ -76,24 +83,8 @@ def test_each_turn_is_a_source_of_its_own_and_a_line_comes_once(tmp_path):
 def test_defects_are_told_with_file_line_and_field(tmp_path, change, words):
     row = {name: value for name, value in fastchat(82, "tie", "tie", **change).items() if value is not ...}
     path = write(tmp_path / "x.jsonl", [fastchat(81, "tie", "tie"), row])
-    message = refused(datasets.load_fastchat_pairs, path)
+    message = refused(load_fastchat_pairs, path)
     assert "x.jsonl, line 2" in message and words in message
-
-
-def test_both_orders_together_give_counts_and_no_games(tmp_path):
-    names = ["model_a", "model_b", "tie", "tie (inconsistent)", "tie (inconsistent)"]
-    about = {"question_id": 81, "model_a": "a", "model_b": "b", "judge": "j"}
-    rows = [about | {"turn": 1, "winner": name} for name in names] + [about | {"turn": 2, "winner": "model_a"}]
-    path = write(tmp_path / "x.jsonl", rows)
-    table = datasets.both_order_counts(path)
-    assert table.values.tolist() == [
-        ["1", 5, 1, 1, 1, 2, 0.4],
-        ["2", 1, 1, 0, 0, 0, 0.0],
-        ["all", 6, 2, 1, 1, 2, 1 / 3],
-    ]
-    columns = ["turn", "judgments", "model_a", "model_b", "tie", "inconsistent", "inconsistent_share"]
-    assert list(table.columns) == columns
-    assert "'winner'" in refused(datasets.both_order_counts, write(path, [about | {"turn": 1, "winner": "A"}]))
 
 
 def letters(id: int, one: Any, two: Any) -> dict[str, Any]:
@@ -103,7 +94,7 @@ def letters(id: int, one: Any, two: Any) -> dict[str, Any]:
 
 def test_letters_are_places_already(tmp_path):
     path = write(tmp_path / "gpt-4-0613.jsonl", [letters(81, "A", "B"), letters(82, "C", None), letters(83, "B", "D")])
-    frame = datasets.load_letter_pairs(path)
+    frame = load_letter_pairs(path)
     assert by_place(frame) == ["A>B", "B>A", "A=B", None, "B>A", None]
     assert frame["score"].tolist() == ["A>B", "B>A", "A=B", None, "B>A", "D"]
     assert set(frame["source"]) == {"Position-Bias-Analyzer/gpt-4-0613"} and set(frame["category"]) == {"writing"}
@@ -127,19 +118,19 @@ def battles(*winners: str, id: int = 0, other: str = "b") -> list[dict[str, Any]
     ],
 )
 def test_a_strong_battle_is_one_game_and_no_order_is_claimed(tmp_path, winners, games):
-    frame = datasets.load_battles(write(tmp_path / "b.jsonl", battles(*winners)), judge="gpt-4-1106-preview")
+    frame = load_battles(write(tmp_path / "b.jsonl", battles(*winners)))
     assert frame["verdict"].tolist() == games and frame["repeat"].tolist() == list(range(len(games)))
-    assert set(frame["condition"]) == {"order_unknown"} and set(frame["judge"]) == {"gpt-4-1106-preview"}
+    assert set(frame["condition"]) == {"order_unknown"} and set(frame["judge"]) == {"unknown"}
 
 
 @pytest.mark.parametrize("winners", [["model_a"] * 5, ["tie"] * 3, ["model_a", "model_b", "tie"], ["model_b"] * 7])
 def test_battles_that_no_two_games_make_are_refused(tmp_path, winners):
-    message = refused(datasets.load_battles, write(tmp_path / "b.jsonl", battles(*winners, id=9)))
+    message = refused(load_battles, write(tmp_path / "b.jsonl", battles(*winners, id=9)))
     assert "question 9, a and b" in message
 
 
 def test_an_unknown_winner_is_refused_by_line(tmp_path):
-    message = refused(datasets.load_battles, write(tmp_path / "b.jsonl", battles("model_a", "A")))
+    message = refused(load_battles, write(tmp_path / "b.jsonl", battles("model_a", "A")))
     assert "line 2" in message and "'winner' holds \"A\"" in message
 
 
@@ -155,14 +146,14 @@ def test_pandalm_has_one_order_and_a_row_a_judge(tmp_path):
             "pandalm-7b": True,
         },
     ]
-    frame = datasets.load_pandalm(write(tmp_path / "p.jsonl", rows))
+    frame = load_pandalm(write(tmp_path / "p.jsonl", rows))
     told = frame.groupby("judge")["verdict"].agg(list).to_dict()
     assert told == {"gpt-3.5-turbo": ["A>B", "A=B", None], "pandalm-7b": ["B>A", "A=B", None]}
     assert set(frame["first"]) == {"baseline"} and set(frame["games"]) == {1}
     assert frame["baseline"].tolist() == ["bloom-7b"] * 4 + ["opt-7b"] * 2
     assert frame["score"].tolist()[4] == "garbage"
     rows[0]["cmp_key"] = "one"
-    assert "'cmp_key'" in refused(datasets.load_pandalm, write(tmp_path / "p.jsonl", rows))
+    assert "'cmp_key'" in refused(load_pandalm, write(tmp_path / "p.jsonl", rows))
 
 
 def llmbar(id: str, one: Any, two: Any, **more: Any) -> dict[str, Any]:
@@ -172,35 +163,26 @@ def llmbar(id: str, one: Any, two: Any, **more: Any) -> dict[str, Any]:
 def test_llmbars_winners_are_outputs_whatever_the_order(tmp_path):
     rows = [llmbar("Natural/000", "1", "1"), llmbar("Adversarial/Manual/001", "2", None, first_winner="1")]
     path = write(tmp_path / "verdicts.jsonl", rows)
-    frame = datasets.load_llmbar(path)
+    frame = load_llmbar(path)
     assert by_place(frame) == ["A>B", "B>A", "B>A", None]
     assert frame["category"].tolist() == ["Natural"] * 2 + ["Adversarial/Manual"] * 2
     about = ["source", "judge", "judge_model", "judge_vendor", "candidate"]
     assert frame.loc[0, about].tolist() == ["LLMBar", "GPT-4/Swap", "GPT-4", "gpt", "output_2"]
     labels = [{"id": "Natural/000", "label": 1}, {"id": "Adversarial/Manual/001", "label": 2}]
-    frame = datasets.load_llmbar(path, write(tmp_path / "instances.jsonl", labels))
+    frame = load_llmbar(path, labels=write(tmp_path / "instances.jsonl", labels))
     assert by_place(frame) == ["B>A", "A>B", "B>A", None]
     assert set(frame["candidate"]) == {"better"} and set(frame["baseline"]) == {"worse"}
-    message = refused(datasets.load_llmbar, path, write(tmp_path / "instances.jsonl", labels[:1]))
+    labelled = partial(load_llmbar, path)
+    message = refused(labelled, labels=write(tmp_path / "instances.jsonl", labels[:1]))
     assert "line 2" in message and "'Adversarial/Manual/001' has no label" in message
     bad = write(tmp_path / "instances.jsonl", [{"id": "Natural/000", "label": 3}])
-    assert "expected 1 or 2" in refused(datasets.load_llmbar, path, bad)
-    assert "more than once" in refused(datasets.load_llmbar, write(path, [rows[0], rows[0]]))
+    assert "expected 1 or 2" in refused(labelled, labels=bad)
+    assert "more than once" in refused(load_llmbar, write(path, [rows[0], rows[0]]))
 
 
-LOADERS = (
-    "load_fastchat_pairs",
-    "both_order_counts",
-    "load_letter_pairs",
-    "load_battles",
-    "load_pandalm",
-    "load_llmbar",
-)
-
-
-@pytest.mark.parametrize("name", LOADERS)
+@pytest.mark.parametrize("name", ["fastchat-pair", "analyzer", "arena-battles", "pandalm", "llmbar"])
 def test_another_format_is_told_by_its_fields(tmp_path, name):
-    load = getattr(datasets, name)
+    load = partial(datasets.load_pairwise, format=name)
     assert "found other; expected" in refused(load, write(tmp_path / "x.jsonl", [{"other": 1}]))
     with pytest.raises(FileNotFoundError, match="no such file"):
         load(tmp_path / "nowhere.jsonl")
@@ -231,7 +213,7 @@ def test_real_pairs_of_position_bias_analyzer(real_data):
     expected = json.loads((folder / "expected_values.json").read_text(encoding="utf-8"))["position_bias_analyzer"]
     told = {"gpt-4-0613": (3914, 4800), "gpt-3.5-turbo-1106": (3327, 4781), "gemini-pro": (2751, 4787)}
     for judge, (agreeing, parsed) in told.items():
-        frame = datasets.load_letter_pairs(folder / "position_bias_analyzer" / f"{judge}.jsonl")
+        frame = load_letter_pairs(folder / "position_bias_analyzer" / f"{judge}.jsonl")
         assert set(frame["judge"]) == {judge} and len(frame) == 4800
         pairs = winners(frame, ["question_id", "candidate"])
         kinds = Counter(
@@ -256,17 +238,10 @@ def test_real_pairs_of_position_bias_analyzer(real_data):
             assert found == expected[judge][column]
 
 
-def test_real_verdicts_of_both_orders_together(real_data):
-    table = datasets.both_order_counts(real_data / "mt_bench" / "gpt4_pair_judgments.jsonl").set_index("turn")
-    assert table["inconsistent"].to_dict() == {"1": 188, "2": 192, "all": 380}
-    assert round(table.loc["all", "inconsistent_share"], 4) == 0.1583
-    assert table.loc["all", ["model_a", "model_b", "tie", "judgments"]].tolist() == [190, 1610, 220, 2400]
-
-
 def test_real_pairs_of_fastchat(real_data):
     folder = real_data / "mt_bench"
     expected = json.loads((folder / "expected_values.json").read_text(encoding="utf-8"))["gpt4_pair_phi3"]
-    frame = datasets.load_fastchat_pairs(folder / "gpt4_pair_phi3.jsonl")
+    frame = load_fastchat_pairs(folder / "gpt4_pair_phi3.jsonl")
     names = {"baseline": "model_1", "candidate": "model_2", "tie": "tie", None: "error"}
     pairs = Counter(f"{names[one]} / {names[two]}" for one, two in winners(frame, ["source", "question_id"]))
     assert pairs == expected["pairs"] and len(frame) == 2 * expected["rows"]
@@ -274,7 +249,7 @@ def test_real_pairs_of_fastchat(real_data):
 
 def test_real_battles(real_data):
     path = real_data / "arena_hard" / "arena_hard_battles.jsonl"
-    frame = datasets.load_battles(path)
+    frame = load_battles(path)
     assert (len(frame), frame["question_id"].nunique(), frame["candidate"].nunique()) == (960, 120, 4)
     weight = frame["verdict"].map(lambda verdict: 3 if ">>" in verdict else 1)
     won = frame["verdict"].map(
@@ -288,7 +263,7 @@ def test_all_real_cells_of_llmbar(real_data):
     expected = json.loads((folder / "expected_values.json").read_text(encoding="utf-8"))["llmbar"]["stats"]
     instances = [json.loads(line) for line in (folder / "llmbar" / "instances.jsonl").read_text().splitlines()]
     label = {each["id"]: each["label"] for each in instances}
-    frame = datasets.load_llmbar(folder / "llmbar" / "verdicts.jsonl", folder / "llmbar" / "instances.jsonl")
+    frame = load_llmbar(folder / "llmbar" / "verdicts.jsonl", labels=folder / "llmbar" / "instances.jsonl")
     assert len(frame) == 2 * 12570 and frame["judge"].nunique() == 30
     keys = ["category", "judge", "question_id"]
     cells: dict[str, Counter[str]] = {}
@@ -307,7 +282,7 @@ def test_all_real_cells_of_llmbar(real_data):
 def test_real_verdicts_of_pandalm(real_data):
     folder = real_data / "pairwise"
     expected = json.loads((folder / "expected_values.json").read_text(encoding="utf-8"))["pandalm"]
-    frame = datasets.load_pandalm(folder / "pandalm" / "testset_verdicts.jsonl")
+    frame = load_pandalm(folder / "pandalm" / "testset_verdicts.jsonl")
     names = {"A>B": "1", "B>A": "2"}
     for judge, key, tie in (("gpt-3.5-turbo", "gpt35_values", "Tie"), ("pandalm-7b", "pandalm_values", "0")):
         found = frame.loc[frame["judge"] == judge, "verdict"]

@@ -126,9 +126,7 @@ PUBLIC = ("GIT_AUTHOR_NAME", "SSH_AUTH_SOCK", "KEYBOARD_LAYOUT", "MAX_TOKENS", "
 
 
 @pytest.mark.parametrize("name", [*SECRET, *PUBLIC])
-def test_a_variable_whose_name_says_so_is_secret_and_one_that_only_sounds_so_is_not(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_variable_is_secret_whose_name_says_so_not_sounds_so(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "v4lue-of no-known-kind")
     assert keys.redact("v4lue-of no-known-kind") == (f"[{name}]" if name in SECRET else "v4lue-of no-known-kind")
 

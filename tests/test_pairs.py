@@ -240,11 +240,6 @@ def test_judged_pairs_come_in_two_files_one_an_order(tmp_path):
     ]
     assert frame["p_right"].round(6).tolist()[::2] == [0.25, 0.9]
     assert items(frame)["score"].isna().tolist() == [False, True], "one order alone gives no score"
-    edited = datasets.load_pair_judgments(tmp_path, dose=2)
-    assert edited["condition"].tolist() == ["wrong_2", "right_2", "wrong_2"]
-    assert "edited" in refused(
-        datasets.load_pair_judgments, write(tmp_path / "clean_pref_quality_ben.json", [said(1)]), dose=2
-    )
 
 
 def test_judged_records_that_form_no_pair_are_counted(tmp_path):
@@ -302,15 +297,20 @@ def test_programs_are_counted_by_kind(tmp_path):
         row["assistent_1_answer_restyle_qwen3"] = "return b + a"
     rows[0]["assistent_1_answer_restyle"] = rows[-1]["assistent_1_answer_restyle"] = "return b + a"  # not harmful
     loaded = datasets.load_code_pairs(programs(tmp_path, rows))
-    assert loaded.counts == {"both_right": 260, "both_wrong": 70, "harmful": 29, "restyled": 28, "beneficial": 19}
-    assert len(loaded.frame) == 2 * (29 + 19) and tuple(loaded.frame.columns) == frames.PAIRWISE
-    assert set(loaded.frame["outcome"]) == {"unparsed"}, "what the numbers mean is not told in the files"
-    assert datasets.load_code_pairs(tmp_path).counts == loaded.counts
+    assert by_kind(loaded) == {"both_right": 260, "both_wrong": 70, "harmful": 29, "restyled": 28, "beneficial": 19}
+    assert len(loaded) == 2 * (29 + 19) and tuple(loaded.columns) == frames.PAIRWISE
+    assert set(loaded["outcome"]) == {"unparsed"}, "what the numbers mean is not told in the files"
+    assert by_kind(datasets.load_code_pairs(tmp_path)) == by_kind(loaded)
+
+
+def by_kind(frame):
+    """The pairs of programs by kind, without the outcomes of games."""
+    return {kind: n for kind, n in frame.attrs["counts"].items() if kind not in {*frame["outcome"]}}
 
 
 def test_the_judges_program_stands_first_in_game_1(tmp_path):
     rows = [program(1, False, True), program(2, True, False)]
-    frame = datasets.load_code_pairs(programs(tmp_path, rows)).frame
+    frame = datasets.load_code_pairs(programs(tmp_path, rows))
     judge, other = "llama-3.3-70b", "gpt-4o"
     assert cells(frame, "question_id", "own", "first", "right", "wrong", "judge", "judge_vendor") == [
         ("1", "wrong", "wrong", other, judge, judge, "llama"),
@@ -328,11 +328,11 @@ def test_verdicts_on_programs_need_the_meaning_of_the_numbers(tmp_path):
         program(3, False, True, game_1_spb_score=None, game_2_spb_score=[0.1, None, 0.2]),
     ]
     path = programs(tmp_path, rows)
-    by_place = datasets.load_code_pairs(path, scores=("first", "second", "tie")).frame
+    by_place = datasets.load_code_pairs(path, scores=("first", "second", "tie"))
     assert by_place["picked"].tolist() == ["wrong", "right", None, None, None, None]
     assert by_place["outcome"].tolist() == ["ok", "ok", "tie", "unparsed", "unparsed", "unparsed"]
     assert by_place["p_right"].round(6).tolist()[:2] == [round(2 / 9, 6), round(2 / 3, 6)]
-    by_owner = datasets.load_code_pairs(path, scores=("own", "other", "tie")).frame
+    by_owner = datasets.load_code_pairs(path, scores=("own", "other", "tie"))
     assert by_owner["picked"].tolist()[:2] == ["wrong", "wrong"]
     for words in (("first", "second"), ("first", "other", "tie"), ("tie", "tie", "tie")):
         assert "scores" in refused(datasets.load_code_pairs, path, scores=words)
@@ -356,7 +356,7 @@ def test_defects_of_programs(tmp_path, change, words):
 
 
 def test_a_flag_that_is_null_is_counted_and_a_name_must_tell_who_wrote_what(tmp_path):
-    assert datasets.load_code_pairs(programs(tmp_path, [program(1, None, True)])).counts == {"unflagged": 1}
+    assert by_kind(datasets.load_code_pairs(programs(tmp_path, [program(1, None, True)]))) == {"unflagged": 1}
     message = refused(datasets.load_code_pairs, write(tmp_path / "mine.jsonl", [program(1, True, True)]))
     assert "mine.jsonl" in message and "<judge>_<other>_eval.jsonl" in message
 
@@ -376,8 +376,8 @@ entry = {{"repo": {REPO!r}, "judgments": "data"}}
 frame = datasets.load_pair_judgments("hub", hub=entry)
 again = datasets.load_pair_judgments("hub", hub=entry | {{"judgments": {listed!r}}})
 code = datasets.load_code_pairs("hub", entry | {{"judgments": "code"}})
-result = [frame.equals(again), sorted(frame.own), code.counts, [each["file"] for each in recorded()]]
+result = [frame.equals(again), sorted(frame.own), code.attrs["counts"], [each["file"] for each in recorded()]]
 """
     with running_hub(hub):
         result = Client(tmp_path, hub.url).run(lines)
-    assert result == [True, ["right", "right", "wrong", "wrong"], {"harmful": 1}, list(files)]
+    assert result == [True, ["right", "right", "wrong", "wrong"], {"harmful": 1, "unparsed": 2}, list(files)]

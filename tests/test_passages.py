@@ -12,10 +12,12 @@ import pytest
 
 from helpers import datasets
 from helpers.types import Question
+from tests.case_tables import load_cases
 from tests.servers.hub import Hub, Repo, running_hub
 from tests.test_datasets import changed, refused, write
 from tests.test_hub import REPO, Client
 
+CASES = load_cases("passages")
 STORY = "The lamp went out.\n\nNobody in the tower noticed."
 
 
@@ -130,29 +132,10 @@ def test_hard_questions_only_where_the_data_say_which_are_hard(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("question", "words"),
-    [
-        (asked(2, 0), ["'gold_label' holds 0 (int)", "counted from 1"]),
-        (asked(2, 5), ["'gold_label' holds 5 (int)"]),
-        (asked(2, True), ["'gold_label' holds true"]),
-        (asked(2, "B"), ["'gold_label'", "whole number"]),
-        (asked(2, 1.0), ["'gold_label' holds 1.0"]),
-        (asked(2, None), ["no 'gold_label'", "test split"]),
-        (asked(2, options=["a", "b", "c"]), ["'options' holds 3 options", "four"]),
-        (asked(2, options=["a", "b", "c", "d", "e"]), ["'options' holds 5 options"]),
-        (asked(2, options=["a", "b", "a ", "d"]), ["options A and C are identical"]),
-        (asked(2, options=["a", "b", "", "d"]), ["'options' is empty"]),
-        (asked(2, options=["a", "b", "c", 4]), ["'options' holds 4 (int)"]),
-        (asked(2, options=None), ["'options' holds null"]),
-        (asked(2, question=" "), ["'question' is empty"]),
-        (asked(2, question="half \ud83d"), ["lone surrogate", "U+D83D"]),
-        (asked(2, difficult=2), ["'difficult' holds 2"]),
-        (asked(2, difficult=True), ["'difficult' holds true (bool)", "expected 0 or 1"]),
-        (asked(2, difficult=False), ["'difficult' holds false (bool)"]),
-    ],
+    ("question", "words"), [*CASES["question"], ({"question": "half \ud83d"}, ["lone surrogate", "U+D83D"])]
 )
 def test_a_defect_of_a_question_is_told_with_file_line_and_id(tmp_path, question, words):
-    path = write(tmp_path / "dev.jsonl", [article("CD34"), article(questions=[asked(1), question])])
+    path = write(tmp_path / "dev.jsonl", [article("CD34"), article(questions=[asked(1), asked(2) | question])])
     message = refused(datasets.load_passages, path)
     assert message.startswith(f"{path}, line 2"), message
     assert "70001_AB12_2" in message and all(word in message for word in words), message
@@ -161,19 +144,14 @@ def test_a_defect_of_a_question_is_told_with_file_line_and_id(tmp_path, question
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (article(article=" "), ["'article' is empty", "70001_AB12"]),
-        (article(article="<p> </p><script>x</script>"), ["'article' is empty once its tags are stripped"]),
-        (article(article="half \udc00"), ["lone surrogate", "U+DC00"]),
-        (article(article=None), ["'article' holds null"]),
-        (article(article_id=70001), ["'article_id' holds 70001 (int)"]),
-        (article(questions=[]), ["'questions' holds []"]),
-        (article(questions={"1": asked(1)}), ["'questions'", "list of objects"]),
-        (article(questions=[asked(1, question_unique_id=7)]), ["'question_unique_id' holds 7"]),
-        (article(source=""), ["'source' is empty"]),
+        *CASES["article"],
+        ({"article": "half \udc00"}, ["lone surrogate", "U+DC00"]),
+        ({"questions": {"1": asked(1)}}, ["'questions'", "list of objects"]),
+        ({"questions": [asked(1, question_unique_id=7)]}, ["'question_unique_id' holds 7"]),
     ],
 )
 def test_a_defect_of_an_article_is_told_with_file_and_line(tmp_path, line, words):
-    message = refused(datasets.load_passages, write(tmp_path / "dev.jsonl", [article("CD34"), line]))
+    message = refused(datasets.load_passages, write(tmp_path / "dev.jsonl", [article("CD34"), article() | line]))
     assert "dev.jsonl, line 2" in message and all(word in message for word in words), message
 
 
@@ -206,18 +184,7 @@ def test_own_articles_have_reasons_as_points(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"gold": "E"}, ["'gold' holds \"E\""]),
-        ({"gold": 1}, ["'gold' holds 1"]),
-        ({"gold": None}, ["'gold' holds null"]),
-        ({"reasons": ["one", "two", "three"]}, ["'reasons'", "4 options"]),
-        ({"reasons": ["one", "two", "three", ""]}, ["'reasons' is empty"]),
-        ({"text": ""}, ["'text' is empty"]),
-        ({"options": ["a", "b", "b", "d"]}, ["B and C are identical"]),
-    ],
-)
+@pytest.mark.parametrize(("change", "words"), CASES["own_article"])
 def test_defects_of_own_articles(tmp_path, change, words):
     bad = OWN | {"id": "mill", "questions": [OWN["questions"][0] | {"id": "mill_1"} | change]}
     message = refused(datasets.load_passages, write(tmp_path / "passages.jsonl", [OWN, bad]))
@@ -262,23 +229,7 @@ def test_a_letter_that_is_no_fifth_mark_belongs_to_its_option(tmp_path, asked, l
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [
-        ({"questions": "Q?\n(A) a\n(B) b\n(C) c\n(D) d\n(E) e"}, ["a fifth option, (E)"]),
-        ({"questions": "Q?\nA. a\nB. b\nC. c\nD. d\nE. e"}, ["a fifth option, (E)"]),
-        ({"questions": "Q?\nA) a\nB) b\nC) c\nD) d\nE) e\nF) f"}, ["a fifth option, (E)"]),
-        ({"questions": "Q?\nA: a\nB: b\nC: c\nD: d\n E: e"}, ["a fifth option, (E)"]),
-        ({"questions": "Q? (A) a (B) b (C) c (D) d (E) e"}, ["a fifth option, (E)"]),
-        ({"questions": "What?\n(A) a\n(B) b\n(C) c"}, ["'questions' has the options A B C"]),
-        ({"questions": "What?\n(A) a\n(C) b\n(B) c\n(D) d"}, ["options A C B D"]),
-        ({"questions": "What?"}, ["options none"]),
-        ({"questions": "(A) a\n(B) b\n(C) c\n(D) d"}, ["'questions' is empty"]),
-        ({"questions": "Q?\n(A) a\n(B) a\n(C) c\n(D) d"}, ["A and B are identical"]),
-        ({"output_label": "E"}, ["'output_label' holds \"E\""]),
-        ({"output_label": 0}, ["'output_label' holds 0"]),
-        ({"output": "The  tide."}, ["text of another option"]),
-        ({"text": ""}, ["'text' is empty"]),
-        ({"text": STORY + "!"}, ["two different texts", "lines 1 and 2"]),
-    ],
+    [*CASES["flat_record"], ({"text": STORY + "!"}, ["two different texts", "lines 1 and 2"])],
 )
 def test_defects_of_flat_records(tmp_path, change, words):
     lines = [FLAT, FLAT | {"pid": "70001_AB12_1_2"} | change]

@@ -9,11 +9,13 @@ import pytest
 
 from helpers import datasets
 from helpers.types import Answer
+from tests.case_tables import load_cases
 from tests.test_bias_loaders import write_csv
 from tests.test_datasets import refused, write
 from tests.test_passages import FLAT
 
 LLAMA, QWEN = "Meta-Llama-3.1-8B-Instruct-Turbo", "Qwen2.5-7B-Instruct-Turbo"
+CASES = load_cases("responses", llama=LLAMA)
 
 
 def flat(number: int, **more: Any) -> dict[str, Any]:
@@ -81,23 +83,7 @@ def test_a_defect_in_a_table_is_told_with_the_line_of_its_record(tmp_path):
     assert lines[line - 1].startswith("70001_AB12_1_2")
 
 
-@pytest.mark.parametrize(
-    ("change", "outcome", "label"),
-    [
-        ({f"{LLAMA}_output_label": None}, "no_label", None),
-        ({f"{LLAMA}_output_label": " "}, "no_label", None),
-        ({f"{LLAMA}_output_label": "E"}, "bad_label", None),
-        ({f"{LLAMA}_output_label": "b"}, "bad_label", None),
-        ({f"{LLAMA}_output_label": "B. because"}, "bad_label", None),
-        ({f"{LLAMA}_output_label": 2}, "bad_label", None),
-        ({f"{LLAMA}_output_label": ["B"]}, "bad_label", None),
-        ({f"{LLAMA}_output_label": " B\n"}, "ok", "B"),
-        ({f"{LLAMA}_reason": None}, "no_reason", "B"),
-        ({f"{LLAMA}_reason": " "}, "no_reason", "B"),
-        ({f"{LLAMA}_error": "timeout"}, "error", None),
-        ({f"{LLAMA}_reason": "[ERROR: Failed to generate answer: 503]"}, "error", None),
-    ],
-)
+@pytest.mark.parametrize(("change", "outcome", "label"), CASES["what_enters_no_pair_is_kept_with_its_reason"])
 def test_what_enters_no_pair_is_kept_with_its_reason(tmp_path, change, outcome, label):
     loaded = datasets.load_responses(write(tmp_path / "x.jsonl", [flat(1, **change)]))
     answer = loaded.answers[0]
@@ -193,22 +179,7 @@ def test_an_unknown_format_and_a_folder_without_files(tmp_path):
     assert "name the one meant" in refused(datasets.load_responses, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "vendor"),
-    [
-        ("Llama-4-Maverick-17B-128E-Instruct-FP8", "llama"),
-        ("meta-llama/Llama-3.3-70B", "llama"),
-        ("Qwen2.5-72B-Instruct-Turbo", "qwen"),
-        ("DeepSeek-V3", "deepseek"),
-        ("DeepSeek-R1-Distill-Llama-70B", "deepseek"),
-        ("Mixtral-8x7B-Instruct-v0.1", "mistral"),
-        ("gpt-oss-20b", "gpt"),
-        ("claude-haiku-4-5", "claude"),
-        ("google/gemini-2.5-flash", "gemini"),
-        ("GLM-4.5-Air-FP8", "glm"),
-        ("Phi-3.5-mini", "phi"),
-    ],
-)
+@pytest.mark.parametrize(("name", "vendor"), CASES["vendors_are_told_by_the_names_of_models"])
 def test_vendors_are_told_by_the_names_of_models(name, vendor):
     assert datasets.vendor_of(name) == vendor
 

@@ -106,9 +106,7 @@ def test_on_identical_texts_the_five_verdicts_are_as_frequent_as_primacy_and_thr
         *({"primacy": [0.5], "noise": 0.5, "tie": 1.0}, {"primacy": [0.3, 0.3]}, {}),
     ],
 )
-def test_primacy_makes_the_effect_that_the_logistic_function_says_and_none_where_it_is_none(
-    traits: dict[str, Any], structured: bool
-) -> None:
+def test_primacy_makes_the_effect_that_the_logistic_function_says(traits: dict[str, Any], structured: bool) -> None:
     # What matters elsewhere must not matter here: both texts have it.
     more = {"sharpness": 2.0, "taste": 1.0, "self_preference": 2.0, "verbosity": 1.0}
     text = write_answer("claude", [answer(3)], random.Random(1))

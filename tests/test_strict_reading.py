@@ -1,19 +1,24 @@
-"""JSON of others: what Python lets through is refused with file and line; names are letters that can be seen."""
+"""JSON of others: what Python lets through and other shapes are refused with file, line and field."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from helpers import datasets
 from helpers.datasets.inspect_logs import _log
 from helpers.datasets.listwise import load_top1
 from helpers.datasets.questions import load_questions
 from helpers.datasets.reading import LONGEST_NAME, Problem, read_lines, read_records, text_field
 from helpers.json_text import no_duplicates
 from helpers.overview.collecting import _json
+from tests.case_tables import load_cases
 from tests.payloads import PAYLOADS
+
+CASES = load_cases("strict_reading")
 
 DEEP = '{"a":' + "[" * 100_000 + "]" * 100_000 + "}"
 ODD = {
@@ -118,3 +123,104 @@ def test_questions_name_nothing_that_hides(tmp_path: Path) -> None:
     path.write_text(json.dumps({"id": "math_1\u2028", "category": "math", "text": "What\u202e?"}), encoding="utf-8")
     with pytest.raises(ValueError, match=r"questions\.jsonl, line 1.*'id' holds a sign that nobody sees \(U\+2028\)"):
         load_questions(path)
+
+
+# --- other shapes than expected ---------------------------------------------------------------------------------------
+
+LETTERS = "AB"
+JUDGMENT = {
+    "prompt_id": "writing_1",
+    "judge_model": "gpt_fast",
+    "ranking": ["A", "B"],
+    "scores": {"A": 9, "B": 8},
+    "mapping": {"A": "ans_writing_1_gpt_fast", "B": "ans_writing_1_claude_fast"},
+}
+ANSWER = {
+    "answer_id": "ans_writing_1_gpt_fast",
+    "prompt_id": "writing_1",
+    "category": "writing",
+    "model_vendor": "gpt",
+    "model_tier": "fast",
+    "model_name": "gpt-1",
+    "prompt_text": "Ask.",
+    "answer_text": "Said.",
+}
+PROBE = {
+    "prompt_id": "writing_1",
+    "model_label": "gemini_fast",
+    "mode": "baseline",
+    "ok": True,
+    "text": "Said.",
+    "debug": {"finish_reason": "STOP"},
+}
+LOG = {
+    "prompt_id": "writing_1",
+    "category": "writing",
+    "judge": "gpt_fast",
+    "hint_mode": "full",
+    "top_answer_id": "ans_writing_1_gpt_fast",
+    "ranking": list("ABCDEF"),
+    "scores": None,
+}
+FAILED = {"prompt_id": "writing_1", "judge": "gpt_fast", "error": "timeout", "detail": None}
+KINDS = {
+    "judgment": (JUDGMENT, datasets.load_judgments),
+    "answer": (ANSWER, datasets.load_answers),
+    "probe": (PROBE, datasets.load_answers),
+    "log": (LOG, datasets.load_judgments),
+    "failed": (FAILED, datasets.load_judgments),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_plain_records_are_read(tmp_path: Path, kind: str) -> None:
+    record, load = KINDS[kind]
+    path = tmp_path / "records.jsonl"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    assert len(load(path)) > 0
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [
+        *CASES["odd_shapes_are_refused_with_file_record_and_field"],
+        ("judgment", "scores", {"A": float("nan"), "B": 8}),
+        ("judgment", "scores", {"A": float("inf"), "B": 8}),
+        ("answer", "model_tier", float("nan")),
+        ("judgment", "scores", {"A": 10**400, "B": 8}),
+    ],
+)
+def test_odd_shapes_are_refused_with_file_record_and_field(
+    tmp_path: Path, kind: str, field: str, value: Any, suffix: str
+) -> None:
+    record, load = KINDS[kind]
+    name = {"label": "anonymized_answers", "finish_reason": "debug"}.get(field, field)
+    # A right record of another question comes first, so that the odd one is the second.
+    first = json.loads(json.dumps(record).replace("writing_1", "writing_2"))
+    rows = [json.dumps(each) for each in (first, record | {name: value})]
+    path = tmp_path / f"judgments{suffix}"
+    path.write_text("\n".join(rows) if suffix == ".jsonl" else f"[{rows[0]},\n{rows[1]}]", encoding="utf-8")
+    with pytest.raises(ValueError) as caught:
+        load(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}, line 2, record 2"), message
+    assert field in message and len(message) < 500, message
+
+
+@pytest.mark.parametrize("odd", [None, 3, "text", ["a"], True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_record_that_is_no_object_is_refused(tmp_path: Path, kind: str, odd: Any) -> None:
+    record, load = KINDS[kind]
+    path = tmp_path / "records.json"
+    path.write_text(json.dumps([record, odd]), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"records\.json, line 1, record 2: found .*, expected an object"):
+        load(path)
+
+
+@pytest.mark.parametrize("text", ["[" + "9" * 5000 + "]", '{"a": ' + "9" * 5000 + "}", "5", '"text"', "null"])
+def test_a_file_that_is_no_list_of_records_is_told_by_name(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "judgments.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"judgments\.json"):
+        datasets.load_judgments(path)

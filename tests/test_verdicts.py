@@ -9,8 +9,10 @@ import pytest
 from helpers.prompts import schema
 from helpers.types import OUTCOMES, PAIRWISE, Completion, Model, Request, Trial
 from helpers.verdicts import parse, read
+from tests.case_tables import load_cases
 
 NONCE = "7f3a91ce"
+CASES = load_cases("verdicts", nonce=NONCE)
 LABELS = ("A", "B", "C")
 JUDGE = Model("judge", "simulated", "judge-1", "claude")
 ORDER = f"RANKING-{NONCE}: C > A > B"
@@ -94,17 +96,9 @@ def test_a_trial_that_cannot_be_read_safely_is_an_error(form, labels, nonce, mes
 @pytest.mark.parametrize(
     "line",
     [
+        *CASES["ranking_line"],
         *(ORDER, f"  {ORDER}  \n\n", f"{ORDER}.", f"**{ORDER}**", f"**{ORDER}**.", f"**{ORDER}.**", f"`{ORDER}`"),
         *(f"```\n{ORDER}\n```", f"```text\n{ORDER}\n\n```\n", f"{ORDER}\r\n", f"* {ORDER}", f"{ORDER}\n{ORDER}"),
-        f"**RANKING-{NONCE}:** C > A > B",
-        f"**RANKING-{NONCE}**: C>A>B",
-        f"RANKING-{NONCE}: **C** > `A` > B",
-        f"RANKING-{NONCE}:\u00a0C >\u202fA > B",
-        f"First thought: RANKING-{NONCE}: **C > A > B**, and so it stays.\n{ORDER}",
-        f"The form is RANKING-{NONCE}: <best label> > <second label> > ...\n{ORDER}",
-        f"The form is RANKING-{NONCE}: best > second > last\n{ORDER}",
-        f"I end with RANKING-{NONCE}, as asked.\n\nA is wrong > B is worse.\n{ORDER}",
-        f"RANKING-deadbeef: B > A > C\n{ORDER}",
     ],
 )
 def test_ranking_line(line):
@@ -112,23 +106,7 @@ def test_ranking_line(line):
     assert (outcome, verdict.ranking, verdict.scores) == ("ok", ("C", "A", "B"), {})
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        f"{ORDER}\nI hope this helps.",
-        f"{ORDER}\nSCORES-{NONCE}: A=1 B=2 C=3",
-        f"> {ORDER}",
-        f"~~{ORDER}~~",
-        f"My verdict: {ORDER}",
-        f"not {ORDER}",
-        f"Fine.\u2028{ORDER}",
-        f"RANKING-{NONCE} C > A > B",
-        f"RANKING-{NONCE[:-1]}: C > A > B",
-        f"RANKING-{NONCE}:\nC > A > B",
-        "RANKING: C > A > B",
-        "```",
-    ],
-)
+@pytest.mark.parametrize("line", [*CASES["no_line_of_its_own_at_the_end"], f"RANKING-{NONCE[:-1]}: C > A > B"])
 def test_no_line_of_its_own_at_the_end(line):
     assert text(line) == ("unparsed", None)
 
@@ -145,20 +123,7 @@ def test_no_ranking_is_repaired(order):
     assert text(f"RANKING-{NONCE}: {order}") == ("invalid_ranking", None)
 
 
-@pytest.mark.parametrize(
-    ("form", "before", "last"),
-    [
-        ("listwise", f"RANKING-{NONCE}: A > C > B\nNo, wait.", ORDER),
-        ("listwise", f"RANKING-{NONCE}: C > A", ORDER),
-        ("listwise", f"I thought of ranking-{NONCE}: **A** > C > B at first.", ORDER),
-        ("listwise", f"RANKING-{NONCE}:\n\nA > C > B", ORDER),
-        ("listwise", f"RANKING \u2013 {NONCE}: A > C > B", ORDER),
-        ("listwise", ORDER, f"RANKING-{NONCE}: C > A"),
-        ("pairwise", f"VERDICT-{NONCE}: A>B", f"VERDICT-{NONCE}: A>>B"),
-        ("choice", f"VERDICT-{NONCE}: B.", f"VERDICT-{NONCE}: C"),
-        ("number", f"VERDICT-{NONCE}: 7.5", f"VERDICT-{NONCE}: 7"),
-    ],
-)
+@pytest.mark.parametrize(("form", "before", "last"), CASES["two_different_verdicts_conflict"])
 def test_two_different_verdicts_conflict(form, before, last):
     assert text(f"{before}\n{last}", form) == ("conflict", None)
 
@@ -169,21 +134,7 @@ def test_the_same_verdict_twice_is_one():
     assert text(f"VERDICT-{NONCE}: Can be long.\nVERDICT-{NONCE}: B", "choice")[1].choice == "B"
 
 
-@pytest.mark.parametrize(
-    ("line", "scores", "contradicts"),
-    [
-        ("A=6 B=2 C=9", {"A": 6, "B": 2, "C": 9}, False),
-        ("A=6 B=6 C=6", {"A": 6, "B": 6, "C": 6}, False),
-        ("A: 6, B: 2.5; C : 0", {"A": 6, "B": 2.5, "C": 0}, True),
-        ("A=6 B=7", {"A": 6, "B": 7}, True),
-        ("B=7 C=6.5", {"B": 7, "C": 6.5}, True),
-        ("A=11 B=-1 C=10", {"C": 10}, False),
-        ("A=x B=7/10 C=nan", {}, False),
-        ("A=inf B=1e1 C=\u0667", {"B": 10}, False),
-        ("A=6 A=7 B=5 B=5", {"B": 5}, False),
-        ("as above", {}, False),
-    ],
-)
+@pytest.mark.parametrize(("line", "scores", "contradicts"), CASES["scores_line"])
 def test_scores_line(line, scores, contradicts):
     outcome, verdict = text(f"C is best.\n\n**SCORES-{NONCE}: {line}**\n\n{ORDER}")
     assert (outcome, verdict.scores, verdict.contradicts) == ("ok", scores, contradicts)
@@ -268,3 +219,113 @@ def test_every_outcome_can_come_about():
     pairs = [(line, finish) for line in said for finish in ("stop", "length", "refusal", "filter")]
     options = {text(f"VERDICT-{NONCE}: {said}", "choice")[0] for said in ("none", "A, B")}
     assert {read(trial(), reply(*pair)).outcome for pair in pairs} | options == set(OUTCOMES)
+
+
+# --- replies of a schema ----------------------------------------------------------------------------------------------
+
+
+def test_structured_ranking():
+    outcome, verdict = structured(ranked(justification=" C is\nbest. "))
+    assert (outcome, verdict.ranking, verdict.scores) == ("ok", ("C", "A", "B"), {"A": 6, "B": 2, "C": 9})
+    assert (verdict.justification, verdict.contradicts) == ("C is\nbest.", False)
+    assert structured(f"\n {json.dumps(ranked(), indent=2)}\n")[0] == "ok"
+    assert structured({"id": NONCE, "ranking": ["A", "B", "C"]})[1].scores == {}
+    assert structured(ranked(ranking=["B", "A", "C"]))[1].contradicts
+
+
+@pytest.mark.parametrize(
+    "scores", [{"A": "6", "B": True, "C": None}, {"A": 10.5, "B": -1, "C": [7]}, [6, 2, 9], "A=6", None]
+)
+def test_bad_scores_are_absent_and_the_ranking_counts(scores):
+    outcome, verdict = structured(ranked(scores=scores))
+    assert (outcome, verdict.ranking, verdict.scores, verdict.contradicts) == ("ok", ("C", "A", "B"), {}, False)
+
+
+@pytest.mark.parametrize(
+    "ranking",
+    [
+        *(["C", "A"], ["C", "A", "A"], ["C", "A", "G"], ["C", "A", "b"], ["C", "A", "B", "B"], ["C", "A", "B", 1], []),
+        *([["C"], ["A"], ["B"]], ["C", "A", None], ["C > A > B"], {"C": 1, "A": 2, "B": 3}, {}),
+        *("C > A > B", "CAB", None, 3),
+    ],
+)
+def test_structured_ranking_is_not_repaired(ranking):
+    assert structured(ranked(ranking=ranking)) == ("invalid_ranking", None)
+    assert structured(ranked(scores={"A": 6, "G": 2})) == ("invalid_ranking", None), "a label that was not shown"
+
+
+WHOLE = json.dumps(ranked())
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        ranked(id="deadbeef"),
+        ranked(id=None),
+        ranked(id=[NONCE]),
+        ranked(verdict="A>B"),
+        {key: value for key, value in ranked().items() if key != "id"},
+        {key: value for key, value in ranked().items() if key != "ranking"},
+        [ranked()],
+        {"reply": ranked()},
+        json.dumps(WHOLE),
+        f"My verdict: {WHOLE}",
+        f"{WHOLE}\n{WHOLE}",
+        f"{WHOLE}.",
+        WHOLE[:-1],
+        WHOLE.replace('{"id"', '{"ranking": ["B", "A", "C"], "id"'),
+        WHOLE.replace('"A": 6', '"A": 1, "A": 6'),
+        WHOLE.replace('"A": 6', '"A": NaN'),
+        WHOLE.replace('"A": 6', '"A": -Infinity'),
+        WHOLE.replace('"A": 6', '"A": ' + "[" * 200_000),
+        WHOLE.replace('"A": 6', '"A": ' + "[" * 200_000 + "]" * 200_000),
+        WHOLE.replace('"', "'"),
+        "null",
+        "7",
+    ],
+)
+def test_anything_but_one_object_with_the_nonce_is_unparsed(reply):
+    assert structured(reply) == ("unparsed", None)
+
+
+def test_odd_numbers_and_texts():
+    assert structured(WHOLE.replace('"A": 6', '"A": 1e999'))[1].scores == {"B": 2, "C": 9}
+    assert structured(WHOLE.replace('"A": 6', f'"A": {"9" * 10_000}'))[1].scores == {"B": 2, "C": 9}
+    assert structured(ranked(justification=["x"]))[1].justification == ""
+    assert structured(WHOLE.replace('"C."', r'"\ud800 \ud83d\ude00"'))[1].justification == "? \U0001f600"
+
+
+@pytest.mark.parametrize(
+    ("form", "field", "good", "bad"),
+    [
+        ("pairwise", "verdict", "A>>B", ["A<B", "A", None, ["A>B"], 1, {"A": "B"}]),
+        ("choice", "choice", "B", ["D", "b", None, ["B"], 1, "", "AB"]),
+        ("number", "number", 2.5, ["2.5", True, None, [2.5], "x"]),
+    ],
+)
+def test_structured_other_forms(form, field, good, bad):
+    outcome, verdict = structured({"id": NONCE, field: good}, form)
+    assert (outcome, verdict.number if form == "number" else verdict.choice) == ("ok", good)
+    for value in bad:
+        assert structured({"id": NONCE, field: value}, form) == ("unparsed", None)
+    assert structured(f'{{"id": "{NONCE}", "number": {"9" * 400}}}', "number") == ("unparsed", None)
+
+
+@pytest.mark.parametrize("form", ["listwise", "pairwise", "choice", "number"])
+def test_schema_is_strict_and_portable(form):
+    def check(part):
+        assert set(part) <= {"type", "properties", "required", "additionalProperties", "items", "enum"}
+        if part["type"] == "object":
+            assert part["required"] == list(part["properties"])
+            assert part["additionalProperties"] is False
+        for inner in [*part.get("properties", {}).values(), *filter(None, [part.get("items")])]:
+            check(inner)
+
+    asked = schema(form, LABELS)
+    check(asked)
+    assert asked["properties"]["id"] == {"type": "string"}  # one schema for all questions
+    if form == "listwise":
+        assert list(asked["properties"]) == ["id", "ranking", "scores", "justification"]
+        assert list(asked["properties"]["scores"]["properties"]) == list(LABELS)
+    if form == "pairwise":
+        assert asked["properties"]["verdict"]["enum"] == ["A>>B", "A>B", "A=B", "B>A", "B>>A"]

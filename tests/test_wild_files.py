@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from helpers import __main__ as command
 from helpers.analyze import analyze, formats
-from helpers.datasets import load_alpaca, load_fastchat_pairs, load_games, load_judgebench
+from helpers.datasets import load_games, load_pairwise
 from tests.runs import value
 from tests.verdict_files import pair_rows, ranking_rows, score_rows, written
 
@@ -205,7 +205,7 @@ def bench(pair: int, one: Any, two: Any, label: str = "A>B", **more: Any) -> dic
 def test_judgebench_has_both_orders_and_gold(tmp_path: Path) -> None:
     rows = [bench(1, "A>B", "B>A"), bench(2, "A>B", "A>B", "B>A"), bench(3, None, "A=B"), bench(4, "B>A", "B>A")]
     path = put(tmp_path / "out.jsonl", lines(rows))
-    frame = load_judgebench(path)
+    frame = load_pairwise(path, "judgebench")
     assert frame["verdict"].astype(object).where(frame["verdict"].notna(), None).tolist() == [
         "A>B", "B>A", "A>B", "A>B", None, "A=B", "B>A", "B>A",
     ]  # fmt: skip
@@ -217,9 +217,9 @@ def test_judgebench_has_both_orders_and_gold(tmp_path: Path) -> None:
     assert value(found.estimates, "gold_accuracy", judge="prompted") == pytest.approx(4 / 7)
     assert value(found.estimates, "first_place_share", judge="prompted") == pytest.approx(3 / 6)
     with pytest.raises(ValueError, match=r"line 1.*'judgments' holds"):
-        load_judgebench(put(path, lines([bench(1, "A>B", "B>A", judgments="A")])))
+        load_pairwise(put(path, lines([bench(1, "A>B", "B>A", judgments="A")])), "judgebench")
     with pytest.raises(ValueError, match=r"line 1.*'label' holds"):
-        load_judgebench(put(path, lines([bench(1, "A>B", "B>A", label="C")])))
+        load_pairwise(put(path, lines([bench(1, "A>B", "B>A", label="C")])), "judgebench")
 
 
 @pytest.mark.parametrize("repeats", [False, True])
@@ -272,7 +272,7 @@ def test_alpaca_has_lengths_and_an_order_where_its_letters_show_one(tmp_path: Pa
         annotation(6, 2.0, "I prefer m"),
         annotation(7, None, "m"),
     ]
-    frame = load_alpaca(put(tmp_path / "annotations.json", json.dumps(rows)))
+    frame = load_pairwise(put(tmp_path / "annotations.json", json.dumps(rows)), "alpaca-eval")
     known = frame["condition"] == "none"
     assert known.tolist() == [True] * 4 + [False] * 3
     assert frame.loc[known, "first"].tolist() == ["candidate", "baseline", "candidate", "baseline"]
@@ -336,10 +336,10 @@ def test_a_second_game_that_was_never_asked_is_not_lost(tmp_path: Path) -> None:
 def test_lines_on_the_same_are_told_apart_by_their_time_stamps(tmp_path: Path) -> None:
     pair = {"question_id": 1, "model_1": "a", "model_2": "b", "judge": "j", "turn": 1, "g1_winner": "model_1"}
     rows = [pair | {"g2_winner": "model_2", "tstamp": 20.5}, pair | {"g2_winner": "tie", "tstamp": 10.5}]
-    frame = load_fastchat_pairs(put(tmp_path / "pair.jsonl", lines(rows)))
+    frame = load_pairwise(put(tmp_path / "pair.jsonl", lines(rows)), "fastchat-pair")
     assert frame["repeat"].tolist() == [1, 1, 0, 0]
     with pytest.raises(ValueError, match=r"more than once.*lines 1, 2"):
-        load_fastchat_pairs(put(tmp_path / "pair.jsonl", lines([rows[0], rows[0]])))
+        load_pairwise(put(tmp_path / "pair.jsonl", lines([rows[0], rows[0]])), "fastchat-pair")
     single = {"question_id": 1, "model": "m", "turn": 1, "judge": "j", "score": 5}
     frame = formats.load(put(tmp_path / "s.jsonl", lines([single | {"tstamp": at} for at in (1, 2, 3)]))).frame
     assert len(frame) == 3 and frame["repeat"].nunique() == 3

@@ -19,12 +19,11 @@ from helpers.analyze.tidy import Held, load_tidy
 from helpers.biases import hinting
 from helpers.biases.position.both_orders import SIGNS
 from helpers.datasets.answers import maker
-from helpers.datasets.files import ERROR_FILES, JUDGMENT_FILES
 from helpers.datasets.games import FORMATS as PUBLISHED
-from helpers.datasets.games import LLMBAR_LABELS, records_of
+from helpers.datasets.games import LLMBAR_LABELS, instructions, records_of
+from helpers.datasets.hub import ERROR_FILES, JUDGMENT_FILES
 from helpers.datasets.questions import UNKNOWN
 from helpers.datasets.reading import first_record, id_of, number_or_nan, text_field, whole_number
-from helpers.datasets.votes import instructions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,7 +80,7 @@ def arena_hard(path: Path) -> Held:
 
 def votes(path: Path) -> Held:
     """Votes of people or of judges on two models; of verdicts of both orders together, how often the two disagreed."""
-    held = games(datasets.load_vote_games(path), "votes", path.stem)
+    held = games(datasets.load_pairwise(path, "votes"), "votes", path.stem)
     if not (held.frame["score"] == "tie (inconsistent)").any():
         return held
     disagreed = (held.frame["score"] == "tie (inconsistent)").to_numpy(dtype=float)
@@ -96,14 +95,15 @@ def llmbar(path: Path) -> Held:
     """LLMBar's verdicts; with an instances.jsonl beside them also what is right."""
     labels = path.with_name(LLMBAR_LABELS)
     if not labels.is_file():
-        return games(datasets.load_llmbar(path), "llmbar", path.stem, notes=[f"No {LLMBAR_LABELS} beside it: no gold."])
-    frame = datasets.load_llmbar(path, labels)
+        note = f"No {LLMBAR_LABELS} beside it: no gold."
+        return games(datasets.load_pairwise(path, "llmbar"), "llmbar", path.stem, notes=[note])
+    frame = datasets.load_pairwise(path, "llmbar", labels=labels)
     return games(frame, "llmbar", path.stem, np.ones(len(frame)))
 
 
 def pandalm(path: Path) -> Held:
     """PandaLM's verdicts with what most annotators say as gold; items of one instruction are one question."""
-    frame = datasets.load_pandalm(path)
+    frame = datasets.load_pairwise(path, "pandalm")
     voted = "annotators" in first_record(path)
     right = frame["question_id"].map(datasets.pandalm_gold(path)).to_numpy(dtype=float) if voted else None
     items = frame.drop_duplicates("question_id")
@@ -137,7 +137,7 @@ def fastchat_single(path: Path) -> Held:
 
     rows = records.map(read, "question_id")
     note = f"{len(off):,} scores such as {off[0]:g} lie outside {LEAST} to {MOST} and are unreadable." if off else ""
-    return _tidy(path, stem, "fastchat-single", rows, tuple(records.lines()), [note] if off else [])
+    return _tidy(path, stem, "fastchat-single", rows, records.lines, [note] if off else [])
 
 
 def inspect(path: Path) -> Held:
@@ -181,11 +181,11 @@ def _makers(candidates: Any) -> Any:
     return [maker(str(name).strip()) for name in names]
 
 
-def _pairs(format: str, load: Callable[[Path], pd.DataFrame]) -> Callable[[Path], Held]:
-    """What makes held verdicts of a loader's games frame; its column `gold`, if it has one, says what is right."""
+def _pairs(format: str) -> Callable[[Path], Held]:
+    """What makes held verdicts of a format's games frame; its column `gold`, if it has one, says what is right."""
 
     def adapter(path: Path) -> Held:
-        frame = load(path)
+        frame = datasets.load_pairwise(path, format)
         return games(frame, format, path.stem, frame["gold"].to_numpy() if "gold" in frame else None)
 
     return adapter
@@ -193,11 +193,7 @@ def _pairs(format: str, load: Callable[[Path], pd.DataFrame]) -> Callable[[Path]
 
 #: What loads each format, by its name in `datasets/formats.toml`.
 LOADERS: dict[str, Callable[[Path], Held]] = {
-    "fastchat-pair": _pairs("fastchat-pair", datasets.load_fastchat_pairs),
-    "analyzer": _pairs("analyzer", datasets.load_letter_pairs),
-    "judgebench": _pairs("judgebench", datasets.load_judgebench),
-    "alpaca-eval": _pairs("alpaca-eval", datasets.load_alpaca),
-    "arena-battles": _pairs("arena-battles", datasets.load_battles),
+    **{name: _pairs(name) for name in ("fastchat-pair", "analyzer", "judgebench", "alpaca-eval", "arena-battles")},
     "llmbar": llmbar,
     "pandalm": pandalm,
     "llm-eval": llm_eval,

@@ -297,7 +297,7 @@ def _objects(path: Path, ignore_extra: bool, names: Mapping[str, str]) -> Raw:
 def _records(path: Path) -> Iterable[tuple[int, dict[str, Any]]]:
     if end_of(path) == ".json":
         records = read_records(path)
-        for index, (line, row) in enumerate(zip(records.lines(), records.rows, strict=True)):
+        for index, (line, row) in enumerate(zip(records.lines, records.rows, strict=True)):
             if not isinstance(row, dict):
                 raise ValueError(f"{records.place(index)}: found {show(row)}, expected an object with named fields")
             if shape := shape_of(row):

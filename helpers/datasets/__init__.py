@@ -1,7 +1,6 @@
 """Questions, answers and published judgments: from a file, a folder, or the hub."""
 
 from helpers.datasets.answers import (
-    ArenaAnswers,
     Responses,
     candidate_of,
     load_answers,
@@ -9,37 +8,14 @@ from helpers.datasets.answers import (
     load_responses,
     style_of,
     vendor_of,
-    vendor_tier,
 )
-from helpers.datasets.arena import (
-    Arena,
-    disagreements,
-    label_v01,
-    label_v2,
-    load_arena,
-    load_games,
-    reread,
-    write_arena,
-)
-from helpers.datasets.audit import Audit, audit_places, mapping_audit
-from helpers.datasets.bias_tests import BiasTests, Decisions, load_decisions, load_published_tests, read_published_tests
-from helpers.datasets.games import (
-    NO_ORDER,
-    both_order_counts,
-    load_alpaca,
-    load_battles,
-    load_fastchat_pairs,
-    load_judgebench,
-    load_letter_pairs,
-    load_llmbar,
-    load_pandalm,
-    load_vote_games,
-    normalised,
-)
+from helpers.datasets.arena import load_arena, load_games, write_arena
+from helpers.datasets.bias_tests import load_decisions, load_published_tests, read_published_tests
+from helpers.datasets.games import NO_ORDER, load_pairwise, normalised, pandalm_gold
 from helpers.datasets.hub import fetch, from_hub, recorded
 from helpers.datasets.inspect_logs import load_inspect
-from helpers.datasets.listwise import load_judgments, load_top1
-from helpers.datasets.pairs import CodePairs, load_code_pairs, load_pair_judgments
+from helpers.datasets.listwise import audit_places, load_judgments, load_top1
+from helpers.datasets.pairs import load_code_pairs, load_pair_judgments
 from helpers.datasets.publishing import published_answers, published_judgments
 from helpers.datasets.questions import (
     load_arena_questions,
@@ -49,5 +25,4 @@ from helpers.datasets.questions import (
     near_duplicates_told,
     ranked,
 )
-from helpers.datasets.reading import Problem
-from helpers.datasets.votes import gold_of_games, gold_of_votes, load_pandalm_votes, load_votes, pandalm_gold
+from helpers.datasets.reading import Loaded, Problem

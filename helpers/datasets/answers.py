@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pkgutil
 import re
-import tomllib
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from helpers.datasets.files import ANSWER_FILES
+from helpers.datasets.hub import ANSWER_FILES, NAMES, Entry, Source, all_files, read_table
 from helpers.datasets.questions import (
     LETTERS,
     UNKNOWN,
@@ -27,7 +25,7 @@ from helpers.datasets.questions import (
     text_or_none,
     with_gold,
 )
-from helpers.datasets.reading import Records, all_files, id_of, name_in, read_records, show, text_field
+from helpers.datasets.reading import Records, id_of, name_in, read_records, show, text_field, typed
 from helpers.types import Answer, Question
 
 if TYPE_CHECKING:
@@ -35,14 +33,10 @@ if TYPE_CHECKING:
 
 #: What files of one model's are called, as errors say it.
 EACH = "<model>.jsonl"
-#: The files of answers with letters that a folder is searched for; else its .jsonl files, one a model or pair.
-RESPONSE_FILES = ("quality_responses.json", "quality_responses.csv")
+RESPONSE_FILES = tuple(NAMES["files"]["responses"])
 #: How older files marked a failed call: as if it were an answer.
 LEGACY_ERROR = "[ERROR: Failed to generate answer"
-#: What is counted of how an answer is written: tokens, and marks of Markdown outside fenced code.
-STYLE = ("token_len", "header_count", "list_count", "bold_count")
-_FILTERED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")
-_FINISHES = {"STOP": "ok", "MAX_TOKENS": "truncated", **dict.fromkeys(_FILTERED, "filtered")}
+STYLE, _FINISHES = tuple(NAMES["fields"]["style"]), NAMES["values"]["finishes"]
 _FENCED = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
 _MARKS = {
     "header_count": re.compile(r"^#{1,6}[ \t]", re.MULTILINE),
@@ -58,7 +52,7 @@ _FORCED = re.compile(r"(.+)_Dupe_reason_output_label_(.+)")
 
 # --- names ------------------------------------------------------------------------------------------------------------
 
-MAKERS: dict[str, dict[str, str]] = tomllib.loads((pkgutil.get_data(__package__, "makers.toml") or b"").decode())
+MAKERS: dict[str, dict[str, str]] = read_table("makers.toml")
 
 
 def vendor_of(model: str) -> str:
@@ -115,9 +109,7 @@ def candidate_of(answer_id: str, question_id: str) -> str:
 # --- answers in full --------------------------------------------------------------------------------------------------
 
 
-def load_answers(
-    source: str | Path, hub: Mapping[str, Any] | None = None, questions: Iterable[Question] = ()
-) -> list[Answer]:
+def load_answers(source: Source, hub: Entry = None, questions: Iterable[Question] = ()) -> list[Answer]:
     """The answers in a published file, in a folder with exactly one of ANSWER_FILES, or behind the hub entry ("hub").
 
     `candidate` is vendor_tier. `outcome` is "ok", "error" (an `error` field, or its text as older files hold it) or
@@ -129,7 +121,7 @@ def load_answers(
     """
     folder = Path(source)
     if source != "hub" and folder.is_dir() and not any((folder / name).is_file() for name in ANSWER_FILES):
-        files = [(read_records(path), _choices) for path in _model_answers(folder)]
+        files = [(records, _choices) for records in _model_answers(folder)]
     else:
         path = find_set(source, hub, ANSWER_FILES, "answers")
         records, form = read_set(source, path, {"choices": _choices, "published": _published, "probe": _probe})
@@ -137,22 +129,18 @@ def load_answers(
         if form.read is _published:
             ids = records.map(lambda record: text_field(record, "answer_id"), "answer_id")
             records.refuse_duplicates(ids, "answer ids")
-    return [answer for answer, _ in _answers_in(files, _by_number(questions))]
+    return _answers_in(files, _by_number(questions))
 
 
-def _answers_in(
-    files: Iterable[tuple[Records, Callable[..., Any]]], ids: Mapping[str, str]
-) -> list[tuple[Answer, Mapping[str, Any]]]:
-    """The answers of these files, each read by its function, with how they are written; `ids` are those of numbers."""
-    answers = []
+def _answers_in(files: Iterable[tuple[Records, Callable[..., Answer]]], ids: Mapping[str, str]) -> list[Answer]:
+    """The answers of these files, each read by its function; `ids` are those of numbers."""
+    answers: list[Answer] = []
     first: dict[tuple[str, str], Path] = {}
     for records, read in files:
         path = records.path
         found = map_records(records, lambda record, stem=path.stem, read=read: read(record, stem))
-        found = [
-            (replace(each, question_id=ids.get(each.question_id, each.question_id)), style) for each, style in found
-        ]
-        keys = [(answer.question_id, answer.candidate) for answer, _ in found]
+        found = [replace(each, question_id=ids.get(each.question_id, each.question_id)) for each in found]
+        keys = [(answer.question_id, answer.candidate) for answer in found]
         records.refuse_duplicates(keys, "answers to a question")
         for key in keys:
             if first.setdefault(key, path) != path:
@@ -161,13 +149,14 @@ def _answers_in(
     return answers
 
 
-def _model_answers(folder: Path) -> list[Path]:
-    """The files of a folder that hold FastChat's answers; the others are named in a warning."""
+def _model_answers(folder: Path) -> list[Records]:
+    """FastChat's answers in the files of a folder; the other files are named in a warning."""
     there = sorted(path for path in folder.iterdir() if path.is_file())
-    found = [path for path in there if path.suffix == ".jsonl" and "choices" in read_records(path).fields]
+    read = [read_records(path) for path in there if path.suffix == ".jsonl"]
+    found = [records for records in read if "choices" in records.fields]
     if not found:
-        return [find_set(folder, None, (*ANSWER_FILES, EACH))]
-    if others := [path.name for path in there if path not in found]:
+        return [read_records(find_set(folder, None, (*ANSWER_FILES, EACH)))]
+    if others := [path.name for path in there if path not in [records.path for records in found]]:
         warnings.warn(f"{folder.name}: {', '.join(others)} hold no answers and are not read", stacklevel=3)
     return found
 
@@ -181,7 +170,7 @@ def _by_number(questions: Iterable[Question]) -> dict[str, str]:
     return {number: found[0] for number, found in ids.items() if len(found) == 1}
 
 
-def _published(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, Any]]:
+def _published(record: dict[str, Any], stem: str) -> Answer:
     vendor, tier = text_field(record, "model_vendor"), text_field(record, "model_tier")
     if record.get("error") is not None:
         text, outcome = "", "error"
@@ -192,30 +181,27 @@ def _published(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, 
         text = "" if record["answer_text"] is None else text_field(record, "answer_text", blank=True)
         outcome = "error" if LEGACY_ERROR in text else "ok" if text.strip() else "empty"
     text, model = text if outcome == "ok" else "", text_or_none(record, "model_name")
-    return Answer(text_field(record, "prompt_id"), f"{vendor}_{tier}", vendor, tier, text, model, outcome), {}
+    return Answer(text_field(record, "prompt_id"), f"{vendor}_{tier}", vendor, tier, text, model, outcome)
 
 
-def _probe(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, Any]]:
+def _probe(record: dict[str, Any], stem: str) -> Answer:
     label, mode = text_field(record, "model_label"), text_field(record, "mode")
     text = "" if record.get("text") is None else text_field(record, "text", blank=True)
-    debug, ok = record.get("debug"), record.get("ok")
-    if debug is not None and not isinstance(debug, dict):
-        raise ValueError(f"field 'debug' holds {show(debug)}, expected an object with a finish_reason")
-    if ok is not None and not isinstance(ok, bool):
-        raise ValueError(f"field 'ok' holds {show(ok)}, expected true or false")
+    debug = typed(record, "debug", dict, "an object with a finish_reason")
+    ok = typed(record, "ok", bool, "true or false")
     finish = (debug or {}).get("finish_reason")
     if finish is not None and not (isinstance(finish, str) and finish in _FINISHES):
         raise ValueError(f"field 'debug': finish_reason holds {show(finish)}, expected one of {', '.join(_FINISHES)}")
     outcome = "error" if ok is not True else "empty" if not text.strip() else _FINISHES.get(finish, "ok")
     model = text_or_none(record, "model_name")
-    return Answer(text_field(record, "prompt_id"), f"{label}:{mode}", *vendor_tier(label), text, model, outcome), {}
+    return Answer(text_field(record, "prompt_id"), f"{label}:{mode}", *vendor_tier(label), text, model, outcome)
 
 
-def _choices(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, Any]]:
+def _choices(record: dict[str, Any], stem: str) -> Answer:
     """An answer in FastChat's or Arena-Hard's layouts, of the model that the record, else the file's name, names."""
     model = name_in(record, "model", name_in(record, "model_id", stem))
     text = text_field({"answer": _text_of(record)}, "answer", blank=True)
-    return Answer(id_of(record), model, maker(model), "", text, model, "ok" if text.strip() else "empty"), {}
+    return Answer(id_of(record), model, maker(model), "", text, model, "ok" if text.strip() else "empty")
 
 
 def _text_of(record: Mapping[str, Any]) -> Any:
@@ -245,7 +231,7 @@ class ArenaAnswers:
     style: pandas.DataFrame
 
 
-def load_arena_answers(source: str | Path, hub: Mapping[str, Any] | None = None) -> ArenaAnswers:
+def load_arena_answers(source: Source, hub: Entry = None) -> ArenaAnswers:
     """What did the models answer, and in which style, in a model_answer file, in a folder of them, or behind "hub"?
 
     Both layouts: v2.0 (uid, model, messages, metadata) and v0.1 (question_id, model_id, choices[0].turns[0]). The
@@ -256,11 +242,13 @@ def load_arena_answers(source: str | Path, hub: Mapping[str, Any] | None = None)
     """
     import pandas
 
-    paths = all_files(source, hub, "answers", (EACH,))
-    found = _answers_in(((read_records(path), _choices_and_style) for path in paths), {})
-    rows = [{"question_id": each.question_id, "candidate": each.candidate, **style} for each, style in found]
+    files = [read_records(path) for path in all_files(source, hub, "answers", (EACH,))]
+    answers = _answers_in(((records, _choices) for records in files), {})
+    styles = [style for records in files for style in map_records(records, _style)]
+    about = [{"question_id": each.question_id, "candidate": each.candidate} for each in answers]
+    rows = [names | style for names, style in zip(about, styles, strict=True)]
     table = pandas.DataFrame(rows, columns=["question_id", "candidate", *STYLE, "counted"])
-    return ArenaAnswers(tuple(answer for answer, _ in found), table.astype(dict.fromkeys(STYLE, int)))
+    return ArenaAnswers(tuple(answers), table.astype(dict.fromkeys(STYLE, int)))
 
 
 def style_of(text: str) -> dict[str, int]:
@@ -275,29 +263,23 @@ def style_of(text: str) -> dict[str, int]:
     }
 
 
-def _choices_and_style(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, Any]]:
-    """An answer with its style as the file holds it, else as it is counted in the text, and which of these it is."""
-    answer, _ = _choices(record, stem)
-    style = record.get("metadata") or record.get("conv_metadata")
-    if not isinstance(style, dict | None):
-        raise ValueError(f"field 'metadata' holds {show(style)}, expected an object with {', '.join(STYLE)}")
-    if style is None or set(STYLE) - set(style):
-        return answer, {**style_of(answer.text or ""), "counted": "text"}
-    return answer, {**{name: _total(style[name], name) for name in STYLE}, "counted": "file"}
-
-
-def _total(count: Any, name: str) -> int:
-    """A count, or the sum of the counts of its kinds (h1 to h6, say)."""
-    parts = list(count.values()) if isinstance(count, dict) else [count]
-    if any(isinstance(part, bool) or not isinstance(part, int) or part < 0 for part in parts):
-        raise ValueError(f"field 'metadata': {name} holds {show(count)}, expected whole numbers from 0 up")
-    return sum(parts)
+def _style(record: dict[str, Any]) -> dict[str, Any]:
+    """The style of an answer as the file holds it, else as it is counted in the text, and which of these it is."""
+    name = "metadata" if record.get("metadata") else "conv_metadata"
+    style = typed({"metadata": record.get(name)}, "metadata", dict, f"an object with {', '.join(STYLE)}")
+    if not style or set(STYLE) - set(style):
+        return style_of(_text_of(record)) | {"counted": "text"}
+    found: dict[str, Any] = {"counted": "file"}
+    for name in STYLE:
+        # A count, or the counts of its kinds (h1 to h6, say).
+        parts = [*style[name].values()] if isinstance(style[name], dict) else [style[name]]
+        if any(type(part) is not int or part < 0 for part in parts):
+            raise ValueError(f"field 'metadata': {name} holds {show(style[name])}, expected whole numbers from 0 up")
+        found[name] = sum(parts)
+    return found
 
 
 # --- letters with reasons ---------------------------------------------------------------------------------------------
-
-
-Read = tuple[Sequence[Question], Sequence[Answer], Mapping[tuple[str, str, str], str]]
 
 
 class Columns(NamedTuple):
@@ -326,7 +308,7 @@ class Responses:
     without_gold: frozenset[str] = frozenset()
 
 
-def load_responses(source: str | Path, hub: Mapping[str, Any] | None = None) -> Responses:
+def load_responses(source: Source, hub: Entry = None) -> Responses:
     """The published answers in a file, in a folder or behind the hub entry ("hub").
 
     A folder holds one of RESPONSE_FILES, or .jsonl files of one model each (its name is the candidate's) or of pairs.
@@ -344,11 +326,26 @@ def load_responses(source: str | Path, hub: Mapping[str, Any] | None = None) -> 
     counts = Counter[str]()
     without: set[str] = set()
     for path in paths:
-        records, form = read_set(source, path, {"flat": _read_flat, "labels": _read_labels})
-        found, given, edited = form.read(records, counts, without)
-        _merge(questions, {question.id: question for question in found}, path, "question")
-        _merge(answers, {(one.question_id, one.candidate): one for one in given}, path, "answer to a question")
-        edits |= edited
+        records, form = read_set(source, path, {"flat": read_flat, "labels": plain_question})
+        flat = form.read is read_flat
+        if flat:
+            every = records.rows
+            records, left_out = with_gold(records)
+            bare = [str(every[place].get("pid")) for place in left_out]
+        models = columns(records)
+        found = list(questions_on_passages(records)) if flat else map_records(records, plain_question)
+        if not flat:
+            records.refuse_duplicates([question.id for question in found], "question ids")
+            bare = [question.id for question in found if question.gold is None]
+        id = "pid" if flat else "question_unique_id"
+        read = map_records(records, lambda record, id=id, models=models: answers_in(record, record[id], models))
+        kept = [(question, each) for question, each in zip(found, read, strict=True) if question.gold]
+        by_key = {(one.question_id, one.candidate): one for _, each in kept for one in each}
+        without |= {*bare}
+        counts["no_gold"] += len(bare)
+        _merge(questions, {question.id: question for question, _ in kept}, path, "question")
+        _merge(answers, by_key, path, "answer to a question")
+        edits |= _edits(records, by_key, counts) if flat else {}
     counts.update(answer.outcome for answer in answers.values())
     counts["edits"] += len(edits)
     counted = {name: count for name, count in counts.items() if count}
@@ -380,31 +377,6 @@ def plain_question(record: dict[str, Any]) -> Question:
 def answers_in(record: dict[str, Any], id: str, models: Sequence[Columns]) -> list[Answer]:
     """The answers in one record, in the order of the models."""
     return [_answer(record, id, *model) for model in models]
-
-
-def _read_flat(records: Records, counts: Counter[str], without: set[str]) -> Read:
-    """The questions, answers and edits of flat records; `counts` and the ids `without` gold grow by what is refused."""
-    every = records.rows
-    records, left_out = with_gold(records)
-    without |= {str(every[place].get("pid")) for place in left_out}
-    counts["no_gold"] += len(left_out)
-    models = columns(records)
-    questions = questions_on_passages(records, read_flat)
-    found = map_records(records, lambda record: answers_in(record, record["pid"], models))
-    answers = [answer for each in found for answer in each]
-    return questions, answers, _edits(records, {(one.question_id, one.candidate): one for one in answers}, counts)
-
-
-def _read_labels(records: Records, counts: Counter[str], without: set[str]) -> Read:
-    """The same of records that hold letters and reasons alone."""
-    models = columns(records)
-    questions = map_records(records, plain_question)
-    records.refuse_duplicates([question.id for question in questions], "question ids")
-    found = map_records(records, lambda record: answers_in(record, record["question_unique_id"], models))
-    without |= {question.id for question in questions if question.gold is None}
-    counts["no_gold"] += sum(question.gold is None for question in questions)
-    kept = [(question, each) for question, each in zip(questions, found, strict=True) if question.gold]
-    return [question for question, _ in kept], [answer for _, each in kept for answer in each], {}
 
 
 def _answer(record: dict[str, Any], id: str, model: str, label: str, reason: str, error: str) -> Answer:

@@ -1,4 +1,4 @@
-"""Arena-Hard's judgments, both layouts, as the games frame, their texts read again, and our own in the same layout.
+"""Arena-Hard's judgments, both layouts, as the games frame, and our own in the same layout.
 
 Whatever is broken in a file is named with its line, and the rest is kept.
 """
@@ -8,17 +8,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helpers.datasets import games as pairs
 from helpers.datasets.answers import EACH
-from helpers.datasets.games import FORMATS, ORDERS, Game, games_frame, normalised
+from helpers.datasets.games import FORMATS, LLMBAR_LABELS, ORDERS, Game, games_frame, load_pairwise, normalised
+from helpers.datasets.hub import NAMES, Entry, Source, all_files, below, entries
 from helpers.datasets.questions import UNKNOWN
-from helpers.datasets.reading import Problem, all_files, entries, first_record, id_of, name_in, read_lines, show
+from helpers.datasets.reading import Loaded, Problem, first_record, id_of, name_in, read_lines, refuse_if, show
 from helpers.types import Question
 
 if TYPE_CHECKING:
@@ -26,32 +25,15 @@ if TYPE_CHECKING:
 
 #: The folder that holds a folder for each judge.
 JUDGMENTS = "model_judgment"
-#: The baseline of each benchmark whose records do not name it; other benchmarks' is called "baseline".
-BASELINES = {"v0.1": "gpt-4-0314", "arena-hard-v0.1": "gpt-4-0314"}
+BASELINES: dict[str, str] = NAMES["values"]["baselines"]
 #: Ids of duplicates that a problem names before it only counts them.
 NAMED = 10
-#: A verdict's label as judges are asked to write it, and the looser form that v2.0 tries after it.
-PATTERNS = (re.compile(r"\[\[([AB<>=]+)\]\]"), re.compile(r"\[([AB<>=]+)\]"))
-#: The columns of `reread`, and the formats of `load_games` beside Arena-Hard's.
-TEXT_COLUMNS = ("source", "question_id", "judge", "candidate", "game", "score", "layout", "v0.1", "v2.0", "kind")
+#: The formats of `load_games` beside Arena-Hard's.
 OTHERS = ("fastchat-pair", "analyzer", "llmbar", "pandalm", "judgebench", "arena-battles")
 #: How the folder of a benchmark is named: with its version.
 _BENCHMARK = re.compile(r"v\d+\.\d+")
 #: How a judge's text, or the messages that it was shown, are looked up: question, judge, candidate, who stood first.
 GameKey = tuple[str, str, str, str]
-
-
-@dataclass(frozen=True)
-class Arena:
-    """What judgment files hold: the games frame, and what in them could not be read as it stands."""
-
-    frame: pandas.DataFrame
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many problems of each kind there are."""
-        return dict(Counter(problem.kind for problem in self.problems))
 
 
 @dataclass(frozen=True)
@@ -63,22 +45,9 @@ class Place:
     source: str
 
 
-@dataclass(frozen=True)
-class Line:
-    """One line of a judgment file: the games that it holds, and what they compare as a game without a verdict."""
-
-    blank: Game
-    games: list[dict[str, Any] | None]
-    layout: str
-
-
 def load_games(
-    source: str | Path,
-    hub: Mapping[str, Any] | None = None,
-    *,
-    questions: Iterable[Question] = (),
-    experiment: str = "published",
-) -> Arena:
+    source: Source, hub: Entry = None, *, questions: Iterable[Question] = (), experiment: str = "published"
+) -> Loaded:
     """Which verdicts do these published judgments hold: Arena-Hard's (file, folder, tree, hub), or one file of others?
 
     A file of FastChat's pair judgments, Position-Bias-Analyzer's verdicts, LLMBar's (with the labels of an
@@ -94,31 +63,17 @@ def load_games(
     except ValueError:
         fields = set()
     format = next((name for name in OTHERS if {*FORMATS[name]["known_by"][0].split()} <= fields), None)
-    if format == "fastchat-pair":
-        categories = {question.id: question.category for question in questions}
-        return Arena(pairs.load_fastchat_pairs(path, categories=categories, experiment=experiment))
-    if format == "llmbar":
-        labels = path.with_name(pairs.LLMBAR_LABELS)
-        return Arena(pairs.load_llmbar(path, labels if labels.is_file() else None, experiment))
-    load = {
-        "analyzer": pairs.load_letter_pairs,
-        "pandalm": pairs.load_pandalm,
-        "judgebench": pairs.load_judgebench,
-        "arena-battles": pairs.load_battles,
-    }.get(format or "")
-    if load is None:
+    if format is None:
         return load_arena(path, questions=questions, experiment=experiment)
-    return Arena(load(path, experiment=experiment))
+    categories = {question.id: question.category for question in questions}
+    labels = path.with_name(LLMBAR_LABELS) if format == "llmbar" else None
+    labels = labels if labels and labels.is_file() else None
+    return Loaded(load_pairwise(path, format, categories=categories, labels=labels, experiment=experiment))
 
 
 def load_arena(
-    source: str | Path,
-    hub: Mapping[str, Any] | None = None,
-    *,
-    questions: Iterable[Question] = (),
-    baseline: str | None = None,
-    experiment: str = "published",
-) -> Arena:
+    source: Source, hub: Entry = None, *, questions: Iterable[Question] = (), experiment: str = "published"
+) -> Loaded:
     """Which verdicts do these Arena-Hard judgments hold: a file, a judge's folder, a tree of judges, or "hub"?
 
     Both layouts: v2.0 (uid, category, judge, model, baseline, games[].score) and v0.1 (question_id, games[].score). The
@@ -126,7 +81,7 @@ def load_arena(
     first; `games` is how many the line holds, a game that is null or not there is "missing", and only the first two of
     more are read. `source` is benchmark/judge/model as the folders say; judge and candidate are those of the record,
     where it has none those of the path; no two judges are ever pooled. A missing category is that of the question
-    with this id, else "unknown"; a missing baseline is `baseline`, else what BASELINES says of the benchmark, else
+    with this id, else "unknown"; a missing baseline is what BASELINES says of the benchmark, else
     "baseline". A candidate that is the baseline itself makes the condition "identical". Of several lines on one
     question by one judge of one candidate the first counts, as the original tools skip what is there. `problems` name
     every line that is broken and whatever was not read. A source without any judgment is a ValueError. The hub's entry
@@ -140,7 +95,7 @@ def load_arena(
     categories = {question.id: question.category for question in questions}
     games: list[Game] = []
     for place in found:
-        read, wrong = _games_of(place, categories, baseline)
+        read, wrong = _games_of(place, categories)
         games += read
         problems += wrong
     if not games:
@@ -148,30 +103,34 @@ def load_arena(
             f"{source}: no judgment of Arena-Hard (uid or question_id, model, judge, games with their scores); "
             + "; ".join(map(str, problems[:3]))
         )
-    return Arena(games_frame(games, experiment), tuple(problems))
+    return Loaded(games_frame(games, experiment), tuple(problems))
 
 
-def _games_of(place: Place, categories: Mapping[str, str], baseline: str | None) -> tuple[list[Game], list[Problem]]:
+def _games_of(place: Place, categories: Mapping[str, str]) -> tuple[list[Game], list[Problem]]:
     """The games of one file, and its problems."""
     games: list[Game] = []
     problems: list[Problem] = []
     seen: dict[tuple[str, str, str], int] = {}
     twice: dict[str, list[int]] = {}
-    for number, line in _lines(place, categories, baseline):
-        if isinstance(line, Problem):
-            problems.append(line)
+    for number, record in read_lines(place.path, place.file):
+        try:
+            if isinstance(record, Problem):
+                problems.append(record)
+                continue
+            blank, scores = _line(record, place, categories)
+        except ValueError as error:
+            problems.append(Problem(place.file, number, "broken", str(error)))
             continue
-        blank = line.blank
         if seen.setdefault((blank.judge, blank.candidate, blank.question_id), number) != number:
             twice.setdefault(blank.question_id, []).append(number)
             continue
-        if len(line.games) > 2:
-            what = f"question {blank.question_id} holds {len(line.games)} games; the first two are read"
+        if len(scores) > 2:
+            what = f"question {blank.question_id} holds {len(scores)} games; the first two are read"
             problems.append(Problem(place.file, number, "more_games", what))
-        for first, game in zip(ORDERS, [*line.games, None, None], strict=False):
+        for first, game in zip(ORDERS, [*scores, None, None], strict=False):
             score = _score(game)
             verdict = normalised(score)
-            more = {"games": len(line.games), "missing": game is None}
+            more = {"games": len(scores), "missing": game is None}
             games.append(blank._replace(first=first, score=score, verdict=verdict, **more))
     if not games:
         why = f"; {problems[0]}" if problems else ""
@@ -191,31 +150,16 @@ def _games_of(place: Place, categories: Mapping[str, str], baseline: str | None)
     return games, problems
 
 
-def _lines(
-    place: Place, categories: Mapping[str, str] | None = None, baseline: str | None = None
-) -> Iterator[tuple[int, Line | Problem]]:
-    """Each line of a file with its number: what it compares and its games, or what is wrong with it."""
-    instead = baseline or BASELINES.get(place.source.split("/")[0], "baseline")
-    for number, record in read_lines(place.path, place.file):
-        if isinstance(record, Problem):
-            yield number, record
-            continue
-        try:
-            question = id_of(record)
-            candidate, named = name_in(record, "model", place.path.stem), name_in(record, "baseline", instead)
-            blank = Game(
-                place.source,
-                question,
-                name_in(record, "category", (categories or {}).get(question, UNKNOWN)),
-                name_in(record, "judge", place.path.parent.name),
-                candidate,
-                named,
-                condition="identical" if candidate == named else "none",
-            )
-            layout = "v2.0" if record.get("uid") is not None else "v0.1"
-            yield number, Line(blank, _listed_games(record), layout)
-        except ValueError as error:
-            yield number, Problem(place.file, number, "broken", str(error))
+def _line(
+    record: Mapping[str, Any], place: Place, categories: Mapping[str, str]
+) -> tuple[Game, list[dict[str, Any] | None]]:
+    """What a line compares, as a game without a verdict, and its games."""
+    question, candidate = id_of(record), name_in(record, "model", place.path.stem)
+    named = name_in(record, "baseline", BASELINES.get(place.source.split("/")[0], "baseline"))
+    category = name_in(record, "category", categories.get(question, UNKNOWN))
+    judge = name_in(record, "judge", place.path.parent.name)
+    condition = "identical" if candidate == named else "none"
+    return Game(place.source, question, category, judge, candidate, named, condition=condition), _listed_games(record)
 
 
 def _listed_games(record: Mapping[str, Any]) -> list[dict[str, Any] | None]:
@@ -223,8 +167,7 @@ def _listed_games(record: Mapping[str, Any]) -> list[dict[str, Any] | None]:
     if "games" not in record:
         raise ValueError(f"field 'games' is missing; found {', '.join(record) or 'no field'}")
     games = record["games"]
-    if not isinstance(games, list | None):
-        raise ValueError(f"field 'games' holds {show(games)}, expected a list of games")
+    refuse_if(not isinstance(games, list | None), "games", games, "a list of games")
     for number, game in enumerate(games or (), 1):
         if not isinstance(game, dict | None):
             raise ValueError(f"game {number} is {show(game)}, expected an object with a score, or null")
@@ -250,9 +193,8 @@ def places(source: Path) -> tuple[list[Place], list[Problem]]:
         return _named([source], source.parent), []
     if not source.is_dir():
         raise FileNotFoundError(f"{source}: no such file or folder; expected judgments, <judge>/{EACH}")
-    inner = {path: path.relative_to(source).parts for path in sorted(source.rglob("*.jsonl")) if path.is_file()}
-    below = [path for path, parts in inner.items() if not any(part.startswith(".") for part in parts)]
-    judged = [path for path in below if JUDGMENTS in inner[path][:-1]] or below
+    there = below(source, (".jsonl",))
+    judged = [path for path in there if JUDGMENTS in path.relative_to(source).parts[:-1]] or there
     found = [path for path in judged if path.parent not in (source, source / JUDGMENTS)] or judged
     if not found:
         raise FileNotFoundError(f"{source}: expected .jsonl files of judgments in this folder, found {entries(source)}")
@@ -263,11 +205,11 @@ def places(source: Path) -> tuple[list[Place], list[Problem]]:
 
 def _named(paths: list[Path], root: Path) -> list[Place]:
     """The files with their sources; where two sources would be equal, both are called by their places below `root`."""
-    below = [path.relative_to(root).with_suffix("") for path in paths]
-    short = [_short(path, len(inner.parts)) for path, inner in zip(paths, below, strict=True)]
+    names = [path.relative_to(root).with_suffix("") for path in paths]
+    short = [_short(path, len(inner.parts)) for path, inner in zip(paths, names, strict=True)]
     return [
         Place(path, str(path.relative_to(root)), name if short.count(name) == 1 else inner.as_posix())
-        for path, name, inner in zip(paths, short, below, strict=True)
+        for path, name, inner in zip(paths, short, names, strict=True)
     ]
 
 
@@ -281,79 +223,6 @@ def _short(path: Path, depth: int) -> str:
     if len(parts) > 3 and _BENCHMARK.search(parts[-3]):
         return "/".join(parts[-3:])
     return "/".join(parts[-max(depth, 2 if JUDGMENTS in path.parts else 1) :])
-
-
-# --- judges' texts read again -----------------------------------------------------------------------------------------
-
-
-def label_v01(text: str) -> str | None:
-    """The label in a judge's text by the rule of v0.1: all labels in it are the same one, else there is none.
-
-    >>> label_v01("At first [[A>B]]; finally [[A>B]]"), label_v01("[[A>B]], no: [[B>A]]"), label_v01("[A>B]")
-    ('A>B', None, None)
-    """
-    found = set(PATTERNS[0].findall(text))
-    return found.pop() if len(found) == 1 else None
-
-
-def label_v2(text: str) -> str | None:
-    """The label in a judge's text by the rule of v2.0: letters raised, the first pattern that occurs, its last match.
-
-    >>> label_v2("[[a>b]], no: [[B>A]]"), label_v2("[A>B]"), label_v2("as [A] said: B")
-    ('B>A', 'A>B', 'A')
-    """
-    raised = text.upper()
-    return next((found[-1] for pattern in PATTERNS if (found := pattern.findall(raised))), None)
-
-
-def reread(source: str | Path) -> pandas.DataFrame:
-    """Do the stored scores stand in the judges' texts? One row a game of Arena-Hard files (columns: TEXT_COLUMNS).
-
-    `game` counts from 1, `layout` is "v2.0" where the record has a uid, else "v0.1"; the columns of these names are
-    what the two rules read, None where they read nothing. `kind` compares the stored score with the layout's own rule:
-    "agrees", "other_label", "only_stored" (the text holds no label by this rule), "only_text" (the stored score is
-    null), "no_text". `attrs["problems"]` are the lines that could not be read.
-    """
-    import pandas
-
-    found, problems = places(Path(source).expanduser())
-    rows: list[tuple[Any, ...]] = []
-    for place in found:
-        for _, line in _lines(place):
-            if isinstance(line, Problem):
-                problems.append(line)
-                continue
-            blank = line.blank
-            about = (blank.source, blank.question_id, blank.judge, blank.candidate)
-            rows += [(*about, at, *_compared(game, line.layout)) for at, game in enumerate(line.games, 1)]
-    frame = pandas.DataFrame(rows, columns=list(TEXT_COLUMNS))
-    for name in ("score", "v0.1", "v2.0"):
-        frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
-    frame.attrs["problems"] = tuple(problems)
-    return frame
-
-
-def disagreements(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Where do stored scores and texts differ? One row a layout, kind, score and label read, with its count.
-
-    `frame` is that of `reread`. Columns: layout, kind, score, v0.1, v2.0, games; None says "none". Most games first.
-    """
-    differing = frame[~frame["kind"].isin(["agrees", "no_text"])]
-    by = ["layout", "kind", "score", "v0.1", "v2.0"]
-    counts = differing[by].fillna("none").value_counts(sort=False).rename("games").reset_index()
-    return counts.sort_values(["games", *by], ascending=[False, *(True for _ in by)], ignore_index=True)
-
-
-def _compared(game: Mapping[str, Any] | None, layout: str) -> tuple[Any, ...]:
-    """Score, layout, the labels that both rules read in the judge's text (or its `answer`), and the kind."""
-    score, judgment = _score(game), (game or {}).get("judgment")
-    text = judgment.get("answer") if isinstance(judgment, dict) else judgment
-    if not isinstance(text, str) or not text.strip():
-        return score, layout, None, None, "no_text"
-    labels = {"v0.1": label_v01(text), "v2.0": label_v2(text)}
-    own = labels[layout]
-    differing = "only_text" if score is None else "only_stored" if own is None else "other_label"
-    return score, layout, labels["v0.1"], labels["v2.0"], "agrees" if own == score else differing
 
 
 # --- our own judgments in the same layout -----------------------------------------------------------------------------

@@ -6,32 +6,24 @@ A row that cannot be read is a problem with its file and line (in Parquet the nu
 from __future__ import annotations
 
 import ast
-import csv
 import math
 import re
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helpers.datasets.answers import vendor_of
-from helpers.datasets.hub import fetch_below
-from helpers.datasets.reading import Problem, read_lines, show, text_field
+from helpers.datasets.hub import NAMES, Entry, Source, below, entries, fetch_files
+from helpers.datasets.reading import Loaded, Problem, read_cells, read_lines, refuse_if, show, text_field
 from helpers.types import Question, RatioScale, Version, Wording, short_hash
 
-if TYPE_CHECKING:
-    import pandas
-
-#: How the names of files end that can be read.
-ENDS = (".csv", ".jsonl", ".parquet")
-#: The columns that tests and decisions must have.
-TEST_COLUMNS = ("bias", "scenario", "control", "treatment", "metric_params")
-DECISION_COLUMNS = ("id", "control_decision", "treatment_decision", "status")
+ENDS = tuple(NAMES["files"]["tests"])
+TEST_COLUMNS, DECISION_COLUMNS = tuple(NAMES["fields"]["tests"]), tuple(NAMES["fields"]["decisions"])
 #: The names of metric parameters; the flips may be left out.
-NUMBERS, FLIPS = ("k", "x_1", "x_2"), ("flip_control", "flip_treatment")
+NUMBERS, FLIPS = NAMES["fields"]["numbers"], NAMES["fields"]["flips"]
 #: A point is counted in options; a number beyond this is none.
 FARTHEST = 1000
 #: The longest cell that is taken for a list or a set of parameters; the published ones have about fifty letters.
@@ -40,13 +32,7 @@ LONGEST = 400
 MOST_OPTIONS = 22
 #: Problems that a message names before it only counts them.
 NAMED = 3
-#: How a cell without a value is written by the programs that write such files.
-NOTHING = ("", "nan", "none", "null")
-#: The columns of the decisions frame that are numbers.
-NUMERIC = (
-    *("partner", "choice", "value", "pro", "con", "options", "low", "high", "target", "ratio", "anchor"),
-    *("k", "x1", "x2", "score"),
-)
+NOTHING, NUMERIC = NAMES["values"]["nothing"], NAMES["fields"]["numeric"]
 NAN = math.nan
 _HEADING = re.compile(r"^Answer Options:[ \t]*\n", re.MULTILINE)
 _OPTION = re.compile(r"^Option (\d+):", re.MULTILINE)
@@ -55,20 +41,7 @@ Row = Mapping[str, Any]
 # --- tests ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class BiasTests:
-    """The questions that files of tests hold, and what in them could not be read as it stands."""
-
-    questions: tuple[Question, ...]
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many problems of each kind there are: "broken", "duplicate"."""
-        return dict(Counter(problem.kind for problem in self.problems))
-
-
-def load_published_tests(source: str | Path, entry: Mapping[str, Any] | None = None) -> tuple[Question, ...]:
+def load_published_tests(source: Source, entry: Entry = None) -> tuple[Question, ...]:
     """The tests as `read_published_tests` reads them; rows that it leaves out are reported in one warning."""
     read = read_published_tests(source, entry)
     if read.problems:
@@ -77,7 +50,7 @@ def load_published_tests(source: str | Path, entry: Mapping[str, Any] | None = N
     return read.questions
 
 
-def read_published_tests(source: str | Path, entry: Mapping[str, Any] | None = None) -> BiasTests:
+def read_published_tests(source: Source, entry: Entry = None) -> Loaded:
     """Which tests do these files hold: a CSV, JSON lines or Parquet file, a folder of them, or the hub's `questions`?
 
     Columns TEST_COLUMNS and, where there is one, id (data set tum-nlp/cognitive-biases-in-llms: 30 biases, 200
@@ -95,12 +68,11 @@ def read_published_tests(source: str | Path, entry: Mapping[str, Any] | None = N
     wordings: dict[tuple[str, str], list[Wording]] = {}
     for scenario, wording in found:
         wordings.setdefault(scenario, []).append(wording)
-    return BiasTests(tuple(_scenario(*scenario, each) for scenario, each in wordings.items()), tuple(problems))
-
-
-def _scenario(bias: str, scenario: str, wordings: list[Wording]) -> Question:
-    named = tuple(replace(wording, name=str(number)) for number, wording in enumerate(wordings, 1))
-    return Question(id=f"{bias}_{short_hash(scenario)}", category=bias, text=scenario, wordings=named)
+    questions = []
+    for (bias, text), each in wordings.items():
+        named = tuple(replace(wording, name=str(number)) for number, wording in enumerate(each, 1))
+        questions.append(Question(f"{bias}_{short_hash(text)}", bias, text, wordings=named))
+    return Loaded(questions=tuple(questions), problems=tuple(problems))
 
 
 def _test(row: Row) -> tuple[list[Any], str, Any]:
@@ -164,8 +136,7 @@ def _scale_of(text: str) -> RatioScale:
 def _scale(params: object) -> RatioScale:
     """The metric's parameters: a flat set of NUMBERS, each finite, and of FLIPS, each true, false or not there."""
     valid = f"{', '.join(NUMBERS)} and maybe {', '.join(FLIPS)}"
-    if not isinstance(params, Mapping):
-        raise ValueError(f"field 'metric_params' holds {show(str(params))}, expected {valid} with their values")
+    refuse_if(not isinstance(params, Mapping), "metric_params", str(params), f"{valid} with their values")
     if set(NUMBERS) - set(params) or set(params) - {*NUMBERS, *FLIPS}:
         found = ", ".join(map(repr, params)) or "nothing"
         raise ValueError(f"field 'metric_params' names {found[:80]}; expected {valid}")
@@ -184,26 +155,9 @@ def _scale(params: object) -> RatioScale:
 # --- decisions --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Decisions:
-    """What decision files hold: the decisions frame, and what in them could not be read as it stands."""
-
-    frame: pandas.DataFrame
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many problems of each kind there are: "broken", "duplicate", "unknown_test"."""
-        return dict(Counter(problem.kind for problem in self.problems))
-
-
 def load_decisions(
-    source: str | Path,
-    entry: Mapping[str, Any] | None = None,
-    tests: Iterable[Question] = (),
-    *,
-    experiment: str = "published",
-) -> Decisions:
+    source: Source, entry: Entry = None, tests: Iterable[Question] = (), *, experiment: str = "published"
+) -> Loaded:
     """What did each model decide in these files: one, a folder of them (a folder a model, say), or the hub's?
 
     Columns DECISION_COLUMNS and, where there are, model (else the file's name), bias, <version>_option_order and
@@ -234,7 +188,7 @@ def load_decisions(
     path = Path(source)
     frame = pandas.DataFrame([row for rows in found for row in rows], columns=list(DECISIONS))
     frame = frame.assign(experiment=experiment, source=path.stem if path.expanduser().is_file() else path.name)
-    return Decisions(frame.astype(dict.fromkeys(NUMERIC, float)), tuple(problems))
+    return Loaded(frame.astype(dict.fromkeys(NUMERIC, float)), tuple(problems))
 
 
 def _replies(row: Row, id: str, judge: str, question: Question | None, wording: Wording | None) -> list[dict[str, Any]]:
@@ -269,8 +223,8 @@ def _decision(row: Row, condition: str, size: int | None, status: str) -> dict[s
     name = f"{condition}_option_order"
     text = _cell(row, name)
     order = [] if text.lower() in NOTHING else _listed(text, f"field {name!r}")
-    if order and sorted(map(str, order)) != sorted(map(str, range(size or len(order)))):
-        raise ValueError(f"field {name!r} holds {show(text)}, expected the option numbers from 0, each once")
+    odd = order and sorted(map(str, order)) != sorted(map(str, range(size or len(order))))
+    refuse_if(odd, name, text, "the option numbers from 0, each once")
     size = size or len(order) or _size(_cell(row, f"{condition}_options"))
     choice = NAN if status == "ERROR" else _choice(_cell(row, f"{condition}_decision"), condition, size)
     return {
@@ -324,10 +278,10 @@ def _score(row: Row) -> float:
 # --- files and rows ---------------------------------------------------------------------------------------------------
 
 
-def files(source: str | Path, entry: Mapping[str, Any] | None, what: str) -> list[Path]:
+def files(source: Source, entry: Entry, what: str) -> list[Path]:
     """The files that `source` means: itself, all below a folder that end with ENDS, or those on the hub ("hub")."""
     if source == "hub":
-        return fetch_below(entry, what, ENDS, "judgments (no decisions of models)" if what == "judgments" else what)
+        return fetch_files(entry, what, ENDS, "judgments (no decisions of models)" if what == "judgments" else what)
     path = Path(source).expanduser()
     if path.is_file():
         if path.suffix not in ENDS:
@@ -335,20 +289,13 @@ def files(source: str | Path, entry: Mapping[str, Any] | None, what: str) -> lis
         return [path]
     if not path.is_dir():
         raise FileNotFoundError(f"{path}: no such file or folder; expected files that end with {', '.join(ENDS)}")
-    if found := below(path):
+    if found := below(path, ENDS):
         return found
-    there = ", ".join(sorted(each.name for each in path.iterdir())) or "nothing"
-    raise FileNotFoundError(f"{path}: expected files that end with {', '.join(ENDS)}, found {there}")
-
-
-def below(folder: Path) -> list[Path]:
-    """The files anywhere in a folder that end with ENDS, in order; hidden ones are copies that editors keep."""
-    found = (each for each in sorted(folder.rglob("*")) if each.suffix in ENDS and each.is_file())
-    return [each for each in found if not any(part.startswith(".") for part in each.relative_to(folder).parts)]
+    raise FileNotFoundError(f"{path}: expected files that end with {', '.join(ENDS)}, found {entries(path)}")
 
 
 def _read(
-    source: str | Path,
+    source: Source,
     paths: list[Path],
     columns: tuple[str, ...],
     read: Callable[[Row, Path], tuple[list[Any], str, Any]],
@@ -392,44 +339,26 @@ def _read(
 
 def _rows(path: Path, name: str, columns: tuple[str, ...]) -> Iterator[tuple[int, Row | Problem]]:
     """Each row of a file, called `name` in problems, with its line; a file without one of `columns` is a ValueError."""
-    first = True
-    if path.suffix == ".jsonl":
-        rows = read_lines(path, name)
-    else:
-        rows = _csv_rows(path, name) if path.suffix == ".csv" else _parquet_rows(path)
-    for line, row in rows:
-        if first and not isinstance(row, Problem):
-            first = False
+    kinds = {".csv": _csv_rows, ".jsonl": read_lines, ".parquet": _parquet_rows}
+    found: Row | None = None
+    for line, row in kinds[path.suffix](path, name):
+        if found is None and not isinstance(row, Problem):
+            found = row
             if lost := [each for each in columns if each not in row]:
-                found = ", ".join(map(str, row)) or "none"
-                raise ValueError(
-                    f"{path}, line {line}: no column {', '.join(lost)}; found {found}, expected {', '.join(columns)}"
-                )
+                there = ", ".join(map(str, row)) or "none"
+                what = f"no column {', '.join(lost)}; found {there}, expected {', '.join(columns)}"
+                raise ValueError(f"{path}, line {line}: {what}")
         yield line, row
 
 
 def _csv_rows(path: Path, name: str) -> Iterator[tuple[int, Row | Problem]]:
     # Bytes that are no text survive as half characters, so that one row is lost to them and not the file.
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        reader = csv.reader(file, strict=True)
-        try:
-            names = [cell.strip() for cell in next(reader, [])]
-            if len(set(names)) < len(names):
-                raise ValueError(f"{path}, line 1: a column's name occurs twice")
-            line = reader.line_num + 1
-            for cells in reader:
-                if cells and len(cells) != len(names):
-                    wrong = f"{len(cells)} cells where the header has {len(names)}"
-                    yield line, Problem(name, line, "broken", wrong)
-                elif cells:
-                    yield line, dict(zip(names, cells, strict=True))
-                line = reader.line_num + 1
-        except csv.Error as error:
-            # Where quotes are broken nobody knows where the next row begins.
-            raise ValueError(f"{path}, line {reader.line_num}: not readable as CSV: {error}") from None
+        for line, row in read_cells(file, path):
+            yield line, Problem(name, line, "broken", row) if isinstance(row, str) else row
 
 
-def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
+def _parquet_rows(path: Path, name: str) -> Iterator[tuple[int, Row | Problem]]:
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 

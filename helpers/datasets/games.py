@@ -1,22 +1,22 @@
 """Published verdicts on two answers as the games frame: who was compared, who stood first, who won.
 
-How a record of each format becomes games stands in `formats.toml`. `score` is what was stored, as a label with whoever
-stood first as A; what says nothing ("error", "garbage", null) is kept as it is.
+How a record of each format becomes games stands in `formats.toml`; what a record lacks of that, its function in
+PREPARE adds. `score` is what was stored, as a label with whoever stood first as A; what says nothing ("error",
+"garbage", null) is kept as it is.
 """
 
 from __future__ import annotations
 
-import pkgutil
 import re
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
-from itertools import count
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, count, pairwise
+from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helpers.datasets.answers import maker
+from helpers.datasets.hub import Source, read_table
 from helpers.datasets.questions import UNKNOWN
 from helpers.datasets.reading import (
     LONGEST_NAME,
@@ -24,6 +24,7 @@ from helpers.datasets.reading import (
     id_of,
     number_or_nan,
     read_rows,
+    refuse_if,
     short_name,
     show,
     text_field,
@@ -35,13 +36,11 @@ if TYPE_CHECKING:
     import pandas
 
 Record = dict[str, Any]
-FORMATS: dict[str, dict[str, Any]] = tomllib.loads((pkgutil.get_data(__package__, "formats.toml") or b"").decode())
+FORMATS: dict[str, dict[str, Any]] = read_table("formats.toml")
 #: Who stands first, as A, in game 1 and in game 2.
 ORDERS = ("baseline", "candidate")
 #: A decisive or even verdict for whoever stands first, for nobody, for whoever stands second.
 FIRST, EVEN, SECOND = "A>B", "A=B", "B>A"
-#: The same winner with the answers in the other order.
-TURNED = {FIRST: SECOND, EVEN: EVEN, SECOND: FIRST}
 #: The condition of verdicts whose file does not tell who stood first.
 NO_ORDER = "order_unknown"
 #: The gold labels of LLMBar, where they lie beside its verdicts.
@@ -50,6 +49,8 @@ LLMBAR_LABELS = "instances.jsonl"
 INCONSISTENT = "tie (inconsistent)"
 #: How often a strong verdict is repeated in the battles of Arena-Hard.
 STRONG = 3
+#: How the votes of PandaLM's people are called in place of a judge's name.
+ANNOTATOR = "annotator "
 #: The place of the better answer as AlpacaEval's annotators write it.
 _PLACE = re.compile(r"\s*(?:Output )?\(?([mMab])\)?\s*")
 _REVERSED = {"A<B": "B>A", "A<<B": "B>>A", "B<A": "A>B", "B<<A": "A>>B", "B=A": "A=B"}
@@ -72,13 +73,21 @@ class Game(NamedTuple):
     condition: str = "none"
     missing: bool = False
     judge_model: str = ""
+    gold: float = nan
+    won: float = nan
+    length_baseline: float = nan
+    length_candidate: float = nan
+
+
+#: Columns that the games frame has where a format has such numbers.
+NUMBERS = ("gold", "won", "length_baseline", "length_candidate")
 
 
 def games_frame(games: Iterable[Game], experiment: str = "published") -> pandas.DataFrame:
-    """The games frame of these verdicts (columns: frames.GAMES), in their order; none give an empty frame.
+    """The games frame of these verdicts (columns: frames.GAMES, and those of NUMBERS with a value), in their order.
 
     `outcome` is "ok" where there is a verdict, else "missing" where there was no such game, else "invalid". `score` and
-    `verdict` are None where there is none.
+    `verdict` are None where there is none. No games give an empty frame.
     """
     import pandas
 
@@ -95,10 +104,10 @@ def games_frame(games: Iterable[Game], experiment: str = "published") -> pandas.
         }
         for game in games
     ]
-    frame = pandas.DataFrame(rows, columns=list(GAMES)).astype({"repeat": int, "games": int})
+    frame = pandas.DataFrame(rows, columns=[*GAMES, *NUMBERS]).astype({"repeat": int, "games": int})
     for name in ("score", "verdict"):
         frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
-    return frame
+    return frame.drop(columns=[name for name in NUMBERS if frame[name].isna().all()])
 
 
 def normalised(score: object) -> str | None:
@@ -118,271 +127,64 @@ def normalised(score: object) -> str | None:
     return label if label in PAIRWISE else None
 
 
-# --- verdicts in known orders -----------------------------------------------------------------------------------------
+# --- one reader for all formats ---------------------------------------------------------------------------------------
 
 
-def load_fastchat_pairs(
-    source: str | Path, *, categories: Mapping[str, str] | None = None, experiment: str = "published"
+def load_pairwise(
+    source: Source,
+    format: str,
+    *,
+    categories: Mapping[str, str] | None = None,
+    labels: str | Path | None = None,
+    experiment: str = "published",
 ) -> pandas.DataFrame:
-    """Who won in both orders in a file of FastChat's pair judgments (model_1, model_2, g1_winner, g2_winner, turn)?
+    """Who won in a file of published verdicts on two answers, in a format of `formats.toml`: its games frame.
 
-    The games frame, two rows a line. Each turn is a source of its own, "<file>, turn 1", for it is another comparison;
-    `judge` is the judging model without the name of its prompt. "error" is invalid. `categories` are by question id.
-    Lines on one comparison are its askings in the order of their `tstamp`; where that is the same, a ValueError.
+    A verdict that means nothing is invalid. A record twice is a ValueError, but several with different time stamps
+    (`tstamp`) are askings in their order, told apart by `repeat`, as are votes of one judge on one pair. `categories`
+    by question id are of records without one; `labels` is LLMBar's file of better outputs, with which a verdict for the
+    candidate is correct.
     """
-
-    def prepare(record: Record) -> list[Record]:
-        return [record | {"category": (categories or {}).get(id_of(record, "question_id"))}]
-
-    return games_frame(_read(source, "fastchat-pair", prepare), experiment)
+    games = pairwise_games(source, format, categories=categories, labels=labels)
+    return games_frame(games, experiment)
 
 
-def load_letter_pairs(source: str | Path, experiment: str = "published") -> pandas.DataFrame:
-    """Who won in both orders in a file of Position-Bias-Analyzer (model_1, model_2, verdict_12, verdict_21)?
+def pairwise_games(
+    source: Source,
+    format: str,
+    *,
+    categories: Mapping[str, str] | None = None,
+    labels: str | Path | None = None,
+    people: bool = False,
+    once: bool | None = None,
+) -> list[Game]:
+    """The games of all records of a file; errors name the place, and the record by its id.
 
-    The games frame, two rows a line; null is invalid. A line twice is a ValueError.
+    `people`: with the votes of PandaLM's annotators, before those of judges. `once`: several records on one comparison
+    need different time stamps, as they do in all formats but votes and battles.
     """
-    return games_frame(_read(source, "analyzer"), experiment)
-
-
-def load_llmbar(
-    source: str | Path, labels: str | Path | None = None, experiment: str = "published"
-) -> pandas.DataFrame:
-    """Which output did LLMBar's evaluators prefer in both orders (id, evaluator, prompt, winner, winner_swapped)?
-
-    The games frame, two rows a line; `category` is the subset. With the file of `labels` (id, label: the better output,
-    1 or 2) the `candidate` is "better" and the `baseline` "worse", so that a verdict for the candidate is correct;
-    without it they are "output_2" and "output_1". A line twice, or an instance without a label, is a ValueError.
-    """
+    records, stem = records_of(source, format)
+    form, prepare, rows = FORMATS[format], PREPARE.get(format, lambda record, about: [record]), count(1)
     better = None if labels is None else _better_outputs(labels)
+    about = {"labels": labels, "better": better, "people": people, "fields": records.fields}
 
-    def prepare(record: Record) -> list[Record]:
-        id = text_field(record, "id")
-        if better is not None and id not in better:
-            raise ValueError(f"instance {id!r} has no label in {labels}")
-        if better is not None and better[id] == 1:
-            # Output 1 is the candidate, which stands first in what the file does not call swapped.
-            one, two = (_other_output(record[name]) for name in ("winner_swapped", "winner"))
-            record = record | {"winner": one, "winner_swapped": two}
-        return [record | {"category": id.rpartition("/")[0]}]
+    def read(record: Record) -> list[Game]:
+        if missing := [each for each in form["needs"].split() if each not in record]:
+            raise ValueError(f"field {missing[0]!r} is missing; found {', '.join(record)}")
+        if form.get("strict"):
+            refuse_if(
+                record["winner"] not in [*form["winners"]], "winner", record["winner"], ", ".join(form["winners"])
+            )
+        prepared = prepare({"row": next(rows), **record}, about)
+        return [game for each in prepared for game in _games(each, form, stem, categories or {})]
 
-    games = _read(source, "llmbar", prepare)
-    if better is not None:
-        games = [game._replace(baseline="worse", candidate="better") for game in games]
-    return games_frame(games, experiment)
-
-
-def _other_output(stored: Any) -> Any:
-    return {"1": "2", "2": "1"}.get(stored, stored) if isinstance(stored, str) else stored
+    found = records.map(read, form.get("name") or form["question_id"].strip("{}"))
+    if format == "arena-battles":
+        return _battles(source, [game for games in found for game in games])
+    return _askings(records, found, format != "votes" if once is None else once)
 
 
-def _better_outputs(path: str | Path) -> dict[str, int]:
-    records, _ = records_of(path, "llmbar-labels")
-
-    def read(record: Record) -> tuple[str, int]:
-        if record.get("label") not in (1, 2):
-            raise ValueError(f"field 'label' holds {show(record.get('label'))}, expected 1 or 2")
-        return text_field(record, "id"), int(record["label"])
-
-    found = records.map(read, "id")
-    records.refuse_duplicates([id for id, _ in found], "instances")
-    return dict(found)
-
-
-def load_judgebench(source: str | Path, experiment: str = "published") -> pandas.DataFrame:
-    """Which of two responses did a judge prefer in both orders in an output of JudgeBench (pair_id, judgments, label)?
-
-    The games frame, two rows a line: response A is the `baseline`, first in game 1, and B the `candidate`; `category`
-    is the record's source, `gold` what the candidate should win (1, 0, 1/2) by its `label`. A decision that is no label
-    is invalid.
-    """
-    won = {"B>A": 1.0, "A>B": 0.0, "A=B": 0.5}
-    gold: dict[str, float] = {}
-
-    def prepare(record: Record) -> list[Record]:
-        judgments = record["judgments"]
-        if not isinstance(judgments, list) or len(judgments) > 2:
-            raise ValueError(f"field 'judgments' holds {show(judgments)}, expected one judgment for each of two orders")
-        if record["label"] not in won:
-            raise ValueError(f"field 'label' holds {show(record['label'])}, expected {', '.join(won)}")
-        both = [each if isinstance(each, dict) else {} for each in (*judgments, None, None)[:2]]
-        inner = next((each["judgment"] for each in both if isinstance(each.get("judgment"), dict)), {})
-        model = inner.get("judge_model") or record.get("judge_name") or UNKNOWN
-        gold[id_of(record, "pair_id")] = won[record["label"]]
-        named = {"judge": record.get("judge_name") or model, "judge_model": model}
-        return [record | named | {f"game_{at}": each.get("decision") for at, each in enumerate(both, 1)}]
-
-    frame = games_frame(_read(source, "judgebench", prepare), experiment)
-    return frame.assign(gold=frame["question_id"].map(gold).astype(float))
-
-
-def load_pandalm(source: str | Path, experiment: str = "published") -> pandas.DataFrame:
-    """Which of two responses did each judge of PandaLM's test set prefer (cmp_key, and a verdict a judge)?
-
-    The games frame, one row a line and judge, in the one order that was asked: the first response is the `baseline`.
-    Verdicts are 1, 2, 0 or "Tie"; all else ("garbage") is invalid. The people's votes (annotators) are not read.
-    """
-    return games_frame(pandalm_games(source, people=False), experiment)
-
-
-def pandalm_games(source: str | Path, people: bool) -> list[Game]:
-    """The verdicts of each item in one order: of its three people first, if wished, then of each judge."""
-    records, _ = records_of(source, "pandalm")
-    judges = sorted(records.fields - {"idx", "cmp_key", "annotators"})
-
-    def prepare(record: Record) -> Iterator[Record]:
-        models = text_field(record, "cmp_key").split("_")
-        if len(models) != 2:
-            raise ValueError(f"field 'cmp_key' holds {show(record['cmp_key'])}, expected two models joined by one _")
-        votes = record.get("annotators") if people else []
-        if people and not (isinstance(votes, list) and len(votes) == 3 and all(map(_is_vote, votes))):
-            raise ValueError(f"field 'annotators' holds {show(votes)}, expected three votes, each 1, 2 or 0")
-        verdicts = {f"annotator {at}": vote for at, vote in enumerate(votes, 1)}
-        verdicts |= {judge: record.get(judge) for judge in judges}
-        for judge, verdict in verdicts.items():
-            yield record | {"model_1": models[0], "model_2": models[1], "judge": judge, "verdict": verdict}
-
-    return _read(source, "pandalm", prepare, name="idx")
-
-
-def _is_vote(vote: Any) -> bool:
-    return _winner(vote, FORMATS["pandalm"]["winners"]) is not None
-
-
-# --- verdicts whose order nobody tells --------------------------------------------------------------------------------
-
-
-def load_vote_games(source: str | Path, experiment: str = "published") -> pandas.DataFrame:
-    """Whom did each judge prefer in a file of votes (model_a, model_b, winner; judge, question_id, turn where told)?
-
-    The games frame, one row a vote; of the two models that with the first name is the `baseline`, `condition` is
-    "order_unknown". Each turn is a source of its own; a vote on no named question is a question of its own. A verdict
-    of two orders that disagreed, "tie (inconsistent)", is a tie whose `score` says so. Votes of one judge on one pair
-    are told apart by `repeat`; an unknown winner is a ValueError.
-    """
-    return games_frame(vote_games(source), experiment)
-
-
-def vote_games(source: str | Path, once: bool = False) -> list[Game]:
-    """The votes of a file as games, askings counted; `once`: a judge's second verdict on a pair is a ValueError."""
-    seen: Counter[tuple[str, ...]] = Counter()
-    games = []
-    for game in _read(source, "votes", _vote, once=once):
-        if game.baseline > game.candidate:
-            # Whoever is named first stands for A, whichever order was shown.
-            game = game._replace(baseline=game.candidate, candidate=game.baseline, verdict=TURNED[game.verdict])
-        key = (game.source, game.question_id, game.judge, game.baseline, game.candidate)
-        games.append(game._replace(condition=NO_ORDER, repeat=seen[key]))
-        seen[key] += 1
-    return games
-
-
-def load_battles(source: str | Path, judge: str = UNKNOWN, experiment: str = "published") -> pandas.DataFrame:
-    """Who won Arena-Hard's battles (question_id, model_a, model_b, winner), of which the order is not known?
-
-    The games frame, one row a game: `baseline` is model_a. Both orders were asked, but a battle does not tell in which
-    order it was won, so all rows stand as if the baseline stood first, `repeat` counts a pair's games, and `condition`
-    is "order_unknown": good for who wins, not for positions. A strong verdict is written three times in the file and is
-    one row here; counts that no two games can make are a ValueError.
-    """
-    won: dict[Game, Counter[str]] = {}
-    names = FORMATS["arena-battles"]["winners"]
-    for game in _read(source, "arena-battles", lambda each: _with_winner(each | {"judge": judge}, names), once=False):
-        blank = game._replace(score=None, verdict=None, condition=NO_ORDER)
-        won.setdefault(blank, Counter())[game.verdict] += 1
-    games = []
-    for blank, counts in won.items():
-        labels = [label for verdict, count in counts.items() for label in _strengths(verdict, count)]
-        if len(labels) > 2 or None in labels:
-            where = f"question {blank.question_id}, {blank.baseline} and {blank.candidate}"
-            raise ValueError(f"{source}: {where}: {dict(counts)} are not one or two games")
-        games += [blank._replace(repeat=at, score=label, verdict=label) for at, label in enumerate(labels)]
-    return games_frame(games, experiment)
-
-
-def _strengths(verdict: str, count: int) -> list[str | None]:
-    """The games of which `count` battles with one winner were made; [None] where two games cannot make them."""
-    strong, often = verdict.replace(">", ">>"), STRONG if verdict != EVEN else 0
-    games = [strong] * (count // often if often else 0)
-    games += [verdict] * (count - often * len(games))
-    return games if len(games) <= 2 else [None]
-
-
-def load_alpaca(source: str | Path, experiment: str = "published") -> pandas.DataFrame:
-    """Whom did AlpacaEval's annotators prefer (annotations.json: instruction, generator_1, generator_2, preference)?
-
-    The games frame, one row an annotation, with `won`: the share of the candidate, preference - 1. The `baseline` is
-    generator_1 (the reference). The two outputs are shown in random order and put back: who stood first is known of a
-    decided preference whose `raw_completion` is the letter of a place (m or M, a or b); elsewhere `condition` is
-    "order_unknown". `length_baseline` and `length_candidate` count letters of the outputs. `question_id` is a hash of
-    the instruction, `category` its dataset. Preferences lie from 1 to 2, weighted ones between; 1.5 and (of old) 0 are
-    ties, null could not be read. Anything else is a ValueError.
-    """
-    import pandas
-
-    won: list[float] = []
-    firsts: list[str | None] = []
-    lengths: list[dict[str, int | None]] = []
-
-    def prepare(record: Record) -> list[Record]:
-        share = number_or_nan(record["preference"], "preference") - 1
-        share = 0.5 if share == -1 else share
-        if not (0 <= share <= 1 or share != share):
-            raise ValueError(f"field 'preference' holds {show(record['preference'])}, expected 1 to 2, 0 or null")
-        won.append(share)
-        better = None if share != share else "tie" if share == 0.5 else f"generator_{1 + (share > 0.5)}"
-        firsts.append(_alpaca_first(record.get("raw_completion"), share))
-        texts = {"length_baseline": record.get("output_1"), "length_candidate": record.get("output_2")}
-        lengths.append({name: len(text) if isinstance(text, str) else None for name, text in texts.items()})
-        question = short_hash(text_field(record, "instruction", blank=True))
-        judge = record.get("annotator") or "annotator"
-        return [record | {"question_id": question, "annotator": judge, "better": better}]
-
-    games = []
-    for game, first in zip(_read(source, "alpaca-eval", prepare, name="generator_2"), firsts, strict=True):
-        label = TURNED[game.verdict] if first == ORDERS[1] else game.verdict
-        order = {"first": first, "score": label, "verdict": label} if first else {"condition": NO_ORDER}
-        games.append(game._replace(**order))
-    frame = games_frame(games, experiment).assign(won=pandas.Series(won, dtype=float))
-    counted = pandas.DataFrame(lengths, dtype=float)
-    return frame.join(counted) if counted.notna().to_numpy().any() else frame
-
-
-def _alpaca_first(raw: Any, share: float) -> str | None:
-    """Who stood first, where the annotator's raw answer names the place of the answer that it preferred."""
-    text = raw.get("text") if isinstance(raw, dict) else raw
-    place = _PLACE.fullmatch(text) if isinstance(text, str) else None
-    if not place or share != share or share == 0.5:
-        return None
-    return ORDERS[(share > 0.5) != (place[1] in "Mb")]
-
-
-def both_order_counts(source: str | Path) -> pandas.DataFrame:
-    """How often did two orders disagree, where only the verdict of both together was published?
-
-    One row a turn and one for "all": turn, judgments, model_a, model_b, tie, inconsistent and inconsistent_share.
-    Records are votes whose winner is "tie (inconsistent)" where the two orders disagreed. No games can be made of them.
-    """
-    import pandas
-
-    names = {"model_a": "model_a", "model_b": "model_b", "tie": "tie", INCONSISTENT: "inconsistent"}
-    records, _ = records_of(source, "votes")
-    records.map(lambda record: _with_winner(record, names), "question_id")
-    turns = records.map(lambda record: str(whole_number(record, "turn", 1)), "question_id")
-    won = [names[record["winner"]] for record in records.rows]
-    rows = []
-    for turn in [*sorted({*turns}), "all"]:
-        counts = Counter(name for name, at in zip(won, turns, strict=True) if turn in (at, "all"))
-        counted = {name: counts[name] for name in names.values()}
-        share = counts["inconsistent"] / counts.total()
-        rows.append({"turn": turn, "judgments": counts.total(), **counted, "inconsistent_share": share})
-    return pandas.DataFrame(rows)
-
-
-# --- one reader for all of them ---------------------------------------------------------------------------------------
-
-
-def records_of(source: str | Path, format: str) -> tuple[Records, str]:
+def records_of(source: Source, format: str) -> tuple[Records, str]:
     """The records of a file that has the fields that a format needs, and what titles call the file."""
     path, words, needed = Path(source).expanduser(), FORMATS[format]["words"], FORMATS[format]["needs"].split()
     if not path.is_file():
@@ -393,77 +195,50 @@ def records_of(source: str | Path, format: str) -> tuple[Records, str]:
     return records, path.stem
 
 
-def _read(
-    source: str | Path,
-    format: str,
-    prepare: Callable[[Record], Iterable[Record]] = lambda record: [record],
-    *,
-    name: str = "",
-    once: bool = True,
-) -> list[Game]:
-    """The games of all records of a file, as `formats.toml` reads what `prepare` makes of each.
-
-    Errors name the place, and the record by its field `name`. `once`: several records on one comparison are its askings
-    where they have different time stamps, else a ValueError.
-    """
-    records, stem = records_of(source, format)
-    form, rows = FORMATS[format], count(1)
-
-    def read(record: Record) -> list[Game]:
-        if missing := [each for each in form["needs"].split() if each not in record]:
-            raise ValueError(f"field {missing[0]!r} is missing; found {', '.join(record)}")
-        record = {"row": next(rows), **record}
-        return [game for each in prepare(record) for game in _games(each, form, stem)]
-
-    found = records.map(read, name or form["question_id"].strip("{}"))
+def _askings(records: Records, found: list[list[Game]], once: bool) -> list[Game]:
+    """The games with their askings counted, by time stamp where all have one, else in file order."""
+    keys = [(g[0].source, g[0].question_id, g[0].judge, g[0].baseline, g[0].candidate) for g in found]
+    stamps: Sequence[Any] = [row.get("tstamp") for row in records.rows]
+    timed = once and all(isinstance(stamp, int | float) for stamp in stamps)
     if once:
-        keys = [(g[0].source, g[0].question_id, g[0].judge, g[0].baseline, g[0].candidate) for g in found]
-        found = _askings(records, keys, found)
-    return [game for games in found for game in games]
-
-
-def _askings(records: Records, keys: list[tuple[str, ...]], found: list[list[Game]]) -> list[list[Game]]:
-    """The games with their askings counted by time stamp."""
-    stamps = [(key, row.get("tstamp")) for key, row in zip(keys, records.rows, strict=True)]
-    if len(set(keys)) == len(keys) or any(not isinstance(stamp, int | float) for _, stamp in stamps):
-        records.refuse_duplicates(keys, "verdicts")
-        return found
-    records.refuse_duplicates([(*key, str(stamp)) for key, stamp in stamps], "verdicts")
-    at: Counter[tuple[str, ...]] = Counter()
+        marks = [(*key, str(stamp)) if timed else key for key, stamp in zip(keys, stamps, strict=True)]
+        records.refuse_duplicates(marks, "verdicts")
+    seen: Counter[tuple[str, ...]] = Counter()
     repeats = {}
-    for key, stamp in sorted(stamps, key=lambda each: each[1]):
-        repeats[key, stamp] = at[key]
-        at[key] += 1
-    return [[g._replace(repeat=repeats[each]) for g in games] for each, games in zip(stamps, found, strict=True)]
+    for at in sorted(range(len(keys)), key=stamps.__getitem__ if timed else None):
+        repeats[at] = seen[keys[at]]
+        seen[keys[at]] += 1
+    return [game._replace(repeat=repeats[at]) for at, games in enumerate(found) for game in games]
 
 
-def _games(record: Record, form: Mapping[str, Any], stem: str) -> Iterator[Game]:
+def _games(record: Record, form: Mapping[str, Any], stem: str, categories: Mapping[str, str]) -> Iterator[Game]:
     """The games of one record."""
     texts = ("source", "question_id", "judge", "judge_model", "baseline", "candidate")
     filled = {each: _filled(form[each], record, stem) for each in texts if each in form}
-    category = record.get(form.get("category"))
-    blank = Game(**filled, category=text_field({"category": category}, "category") if category else UNKNOWN)
+    category = record.get(form.get("category")) or categories.get(filled["question_id"])
+    numbers = {name: record[f"its_{name}"] for name in NUMBERS if f"its_{name}" in record}
+    blank = Game(**filled, category=text_field({"category": category}, "category") if category else UNKNOWN, **numbers)
     for name in (*filled.values(), blank.category):
         if not name.isprintable():
             raise ValueError(f"the name {show(name)} holds signs that cannot be printed")
-    for first, field in zip(ORDERS, form["games"], strict=False):
+    orders: Sequence[str] = ORDERS
+    if form.get("order"):
+        # Where nobody tells the order, all stands as if the baseline stood first.
+        orders = [record.get(form["order"]) or ORDERS[0]]
+        blank = blank._replace(condition="none" if record.get(form["order"]) else NO_ORDER)
+    for first, field in zip(orders, form["games"], strict=False):
         stored = record.get(field)
         winner = _winner(stored, form["winners"])
         label = {first: FIRST, "first": FIRST, "tie": EVEN, None: None}.get(winner, SECOND)
-        raw = stored if stored is None or isinstance(stored, str) else show(stored)
-        score = raw if form.get("score") == "stored" else label or raw
+        raw = record[form["score"]] if "score" in form else stored
+        raw = raw if raw is None or isinstance(raw, str) else show(raw)
+        score = raw if "score" in form else label or raw
         yield blank._replace(first=first, score=score, verdict=label, games=len(form["games"]))
 
 
 def _filled(template: str, record: Record, stem: str) -> str:
     """A text of `formats.toml` with what the record holds in place of the fields."""
-    return "".join(_field_text(part, record, stem) if at % 2 else part for at, part in enumerate(_parts(template)))
-
-
-@cache
-def _parts(template: str) -> list[str]:
-    """A template as texts and, between them, names of fields."""
-    return re.split(r"\{(\w+)\}", template)
+    return re.sub(r"\{(\w+)\}", lambda field: _field_text(field[1], record, stem), template)
 
 
 def _field_text(name: str, record: Record, stem: str) -> str:
@@ -485,17 +260,158 @@ def _winner(stored: Any, winners: Mapping[str, str]) -> str | None:
     return winners.get(str(stored)) if plain else None
 
 
-def _with_winner(record: Record, winners: Iterable[str] = FORMATS["votes"]["winners"]) -> list[Record]:
-    """A vote as it is; a winner that is none of these is a ValueError."""
-    if record.get("winner") not in [*winners]:
-        raise ValueError(f"field 'winner' holds {show(record.get('winner'))}, expected {', '.join(winners)}")
-    return [record]
+# --- what records lack ------------------------------------------------------------------------------------------------
 
 
-def _vote(record: Record) -> list[Record]:
-    """A vote with a judge and a question, whether the file names them or not."""
-    named = (record[name] for name in ("question_id", "question", "id", "prompt") if record.get(name) is not None)
-    id = next(named, f"row {record['row']}")
+def _llmbar(record: Record, about: Mapping[str, Any]) -> list[Record]:
+    id, better = text_field(record, "id"), about["better"]
+    record |= {"category": id.rpartition("/")[0], "one": "output_1", "other": "output_2"}
+    if better is None:
+        return [record]
+    if id not in better:
+        raise ValueError(f"instance {id!r} has no label in {about['labels']}")
+    if better[id] == 1:
+        # Output 1 is the candidate, which stands first in what the file does not call swapped.
+        turned = {"1": "2", "2": "1"}
+        one, two = (record[name] for name in ("winner_swapped", "winner"))
+        one, two = (turned.get(each, each) if isinstance(each, str) else each for each in (one, two))
+        record |= {"winner": one, "winner_swapped": two}
+    return [record | {"one": "worse", "other": "better"}]
+
+
+def _better_outputs(path: str | Path) -> dict[str, int]:
+    records, _ = records_of(path, "llmbar-labels")
+
+    def read(record: Record) -> tuple[str, int]:
+        refuse_if(record.get("label") not in (1, 2), "label", record.get("label"), "1 or 2")
+        return text_field(record, "id"), int(record["label"])
+
+    found = records.map(read, "id")
+    records.refuse_duplicates([id for id, _ in found], "instances")
+    return dict(found)
+
+
+def _judgebench(record: Record, about: Mapping[str, Any]) -> list[Record]:
+    won = {"B>A": 1.0, "A>B": 0.0, "A=B": 0.5}
+    judgments = record["judgments"]
+    wrong = not isinstance(judgments, list) or len(judgments) > 2
+    refuse_if(wrong, "judgments", judgments, "one judgment for each of two orders")
+    refuse_if(record["label"] not in won, "label", record["label"], ", ".join(won))
+    both = [each if isinstance(each, dict) else {} for each in (*judgments, None, None)[:2]]
+    inner = next((each["judgment"] for each in both if isinstance(each.get("judgment"), dict)), {})
+    model = inner.get("judge_model") or record.get("judge_name") or UNKNOWN
+    named = {"judge": record.get("judge_name") or model, "judge_model": model, "its_gold": won[record["label"]]}
+    return [record | named | {f"game_{at}": each.get("decision") for at, each in enumerate(both, 1)}]
+
+
+def _pandalm(record: Record, about: Mapping[str, Any]) -> Iterator[Record]:
+    models = text_field(record, "cmp_key").split("_")
+    refuse_if(len(models) != 2, "cmp_key", record["cmp_key"], "two models joined by one _")
+    votes, winners = record.get("annotators"), FORMATS["pandalm"]["winners"]
+    if not about["people"]:
+        votes = []
+    elif not isinstance(votes, list) or len(votes) != 3 or not all(_winner(vote, winners) for vote in votes):
+        raise ValueError(f"field 'annotators' holds {show(votes)}, expected three votes, each 1, 2 or 0")
+    verdicts = {f"{ANNOTATOR}{at}": vote for at, vote in enumerate(votes, 1)}
+    verdicts |= {name: record.get(name) for name in sorted(about["fields"] - {"idx", "cmp_key", "annotators"})}
+    for judge, verdict in verdicts.items():
+        yield record | {"model_1": models[0], "model_2": models[1], "judge": judge, "verdict": verdict}
+
+
+def _alpaca(record: Record, about: Mapping[str, Any]) -> list[Record]:
+    """An annotation; who stood first is known of a decided preference whose raw answer names a place."""
+    share = number_or_nan(record["preference"], "preference") - 1
+    share = 0.5 if share == -1 else share
+    refuse_if(not (0 <= share <= 1 or isnan(share)), "preference", record["preference"], "1 to 2, 0 or null")
+    better = None if isnan(share) else "tie" if share == 0.5 else f"generator_{1 + (share > 0.5)}"
+    raw = record.get("raw_completion")
+    raw = raw.get("text") if isinstance(raw, dict) else raw
+    place = _PLACE.fullmatch(raw) if isinstance(raw, str) and better not in (None, "tie") else None
+    texts = {"length_baseline": record.get("output_1"), "length_candidate": record.get("output_2")}
+    added = {
+        "question_id": short_hash(text_field(record, "instruction", blank=True)),
+        "annotator": record.get("annotator") or "annotator",
+        "better": better,
+        "shown_first": place and ORDERS[(share > 0.5) != (place[1] in "Mb")],
+        "its_won": share,
+        **{f"its_{name}": len(text) if isinstance(text, str) else nan for name, text in texts.items()},
+    }
+    return [record | added]
+
+
+def _vote(record: Record, about: Mapping[str, Any]) -> list[Record]:
+    """A vote with a judge and a question, whether the file names them or not, of two models in alphabetical order."""
+    winner = record["winner"]
+    names = (record[name] for name in ("question_id", "question", "id", "prompt") if record.get(name) is not None)
+    id = next(names, f"row {record['row']}")
     if isinstance(id, str) and (len(id) > LONGEST_NAME or not id.isprintable()):
         id = short_name(id)
-    return _with_winner(record | {"question_id": id, "judge": record.get("judge") or UNKNOWN})
+    a, b = (text_field(record, name) for name in ("model_a", "model_b"))
+    if a > b:
+        a, b, winner = b, a, {"model_a": "model_b", "model_b": "model_a"}.get(winner, winner)
+    about = {"question_id": id, "judge": record.get("judge") or UNKNOWN, "one": a, "other": b, "better": winner}
+    return [record | about | {"shown_first": None}]
+
+
+#: What makes of a record and what is known beside it (see `pairwise_games`) the records that `formats.toml` reads.
+PREPARE = {"llmbar": _llmbar, "judgebench": _judgebench, "pandalm": _pandalm, "alpaca-eval": _alpaca, "votes": _vote}
+
+
+def _battles(source: Source, battles: list[Game]) -> list[Game]:
+    """The one or two games that each pair's battles were made of; counts that no two games make are a ValueError."""
+    won: dict[Game, Counter[str]] = {}
+    for game in battles:
+        won.setdefault(game._replace(score=None, verdict=None), Counter())[str(game.verdict)] += 1
+    games = []
+    for blank, counts in won.items():
+        labels: list[str] = []
+        for verdict, often in counts.items():
+            # A strong verdict was written STRONG times, a tie never.
+            strong, rest = (0, often) if verdict == EVEN else divmod(often, STRONG)
+            labels += [verdict.replace(">", ">>")] * strong + [verdict] * rest
+        if len(labels) > 2:
+            where = f"question {blank.question_id}, {blank.baseline} and {blank.candidate}"
+            raise ValueError(f"{source}: {where}: {dict(counts)} are not one or two games")
+        games += [blank._replace(repeat=at, score=label, verdict=label) for at, label in enumerate(labels)]
+    return games
+
+
+# --- PandaLM's people -------------------------------------------------------------------------------------------------
+
+
+def instructions(pairs: Sequence[str]) -> list[int]:
+    """To which instruction each item belongs, where only its pair of models is known.
+
+    The items of an instruction stand together, sorted by pair of models: where the pairs do not rise, a new one has
+    begun (so it is in the source, whose instructions of items 0 to 12 and 563 to 580 were compared). Two instructions
+    whose pairs happen to rise are taken as one, which makes clusters larger and intervals no shorter than they should
+    be; no instruction is cut.
+
+    >>> instructions(["a_b", "a_c", "b_c", "a_b", "a_b"])
+    [0, 0, 0, 1, 2]
+    """
+    return [*accumulate((pair <= before for before, pair in pairwise(pairs)), initial=0)] if pairs else []
+
+
+def majority(votes: Iterable[str]) -> str | None:
+    """What most of the votes say; None where no verdict has more votes than each of the others.
+
+    >>> majority(["first", "first", "tie"]), majority(["first", "tie", "second"])
+    ('first', None)
+    """
+    (most, count), *others = Counter(votes).most_common()
+    return None if others and others[0][1] == count else most
+
+
+def pandalm_gold(source: Source) -> dict[str, float]:
+    """What most of PandaLM's annotators say of each item, by id: what the second response should win (0, 1/2, 1).
+
+    Items on which no two annotators agree are left out.
+    """
+    votes: dict[str, list[str]] = {}
+    for game in pairwise_games(source, "pandalm", people=True):
+        if game.judge.startswith(ANNOTATOR):
+            votes.setdefault(game.question_id, []).append(str(game.verdict))
+    won = {FIRST: 0.0, EVEN: 0.5, SECOND: 1.0}
+    most = {item: majority(each) for item, each in votes.items()}
+    return {item: won[verdict] for item, verdict in most.items() if verdict}

@@ -1,24 +1,96 @@
-"""Files of dataset repositories on the hub: fetched once, recorded with commit and hash, never changed unnoticed."""
+"""Which files a source means, on this machine or on the hub: there fetched once, recorded with commit and hash."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import pkgutil
 import re
 import threading
+import tomllib
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from helpers.datasets.files import FILE_ENDS, KNOWN_FILES
 from helpers.paths import DOWNLOADS
 
+
+@cache
+def read_table(name: str) -> dict[str, Any]:
+    """The data that a .toml file of this package holds."""
+    return tomllib.loads((pkgutil.get_data(__package__, name) or b"").decode())
+
+
+NAMES = read_table("names.toml")
+QUESTION_FILES, ANSWER_FILES = tuple(NAMES["files"]["questions"]), tuple(NAMES["files"]["answers"])
+JUDGMENT_FILES: dict[str, str] = NAMES["files"]["judgments"]
+ERROR_FILES: dict[str, str] = NAMES["files"]["errors"]
+HINTS, FILE_ENDS = tuple(NAMES["hints"]["names"]), tuple(NAMES["files"]["ends"])
+#: What each entry of an experiment's `hub` may find in a folder of the repository.
+KNOWN_FILES = {"questions": QUESTION_FILES, "answers": ANSWER_FILES, "judgments": (*JUDGMENT_FILES, *ERROR_FILES)}
 #: Seconds that the hub has to give a first sign of life; its own client would try for 23.
 PROBE_SECONDS = 5.0
 
 _T = TypeVar("_T")
+#: Where data lie: a path, or "hub" for what the experiment's `hub` names, as {repo, revision, questions: path}.
+Source = str | Path
+Entry = Mapping[str, Any] | None
+
+
+# --- which files a source means --------------------------------------------------------------------------------------
+
+
+def find_file(source: Source, names: tuple[str, ...]) -> Path:
+    """The file that `source` means: itself, or the only one of `names` in the folder `source`."""
+    path = Path(source)
+    if path.is_file():
+        return path
+    if not path.is_dir():
+        raise FileNotFoundError(f"{path}: no such file or folder; a folder would have to hold {' or '.join(names)}")
+    present = [name for name in names if (path / name).is_file()]
+    if len(present) > 1:
+        raise ValueError(f"{path}: holds {' and '.join(present)}; name the one file that is meant")
+    if not present:
+        raise FileNotFoundError(f"{path}: expected {' or '.join(names)} in this folder, found {entries(path)}")
+    return path / present[0]
+
+
+def entries(folder: Path) -> str:
+    """What lies in a folder, in words."""
+    return ", ".join(sorted(entry.name for entry in folder.iterdir())) or "nothing"
+
+
+def below(folder: Path, ends: tuple[str, ...]) -> list[Path]:
+    """The files anywhere in a folder that end so, in order; hidden ones are copies that editors keep."""
+    found = (each for each in sorted(folder.rglob("*")) if each.suffix in ends and each.is_file())
+    return [each for each in found if not any(part.startswith(".") for part in each.relative_to(folder).parts)]
+
+
+def one_file(source: Source, hub: Entry, what: str, names: tuple[str, ...]) -> Path:
+    """The file that `source` means: itself, the only one of `names` in that folder, or the hub's entry `what`."""
+    if source != "hub":
+        return find_file(source, names)
+    found = fetch_files(hub, what, names)
+    if len(found) > 1:
+        raise ValueError(f"hub: {what} means {' and '.join(path.name for path in found)}; name the one that is meant")
+    return found[0]
+
+
+def all_files(source: Source, hub: Entry, what: str, names: tuple[str, ...]) -> list[Path]:
+    """The files that `source` means: itself, all of `names` in a folder (else all its .jsonl), or those on the hub."""
+    if source == "hub":
+        return fetch_files(hub, what, names)
+    path = Path(source)
+    if not path.is_dir():
+        return [find_file(path, names)]
+    present = [path / name for name in names if (path / name).is_file()] or sorted(path.glob("*.jsonl"))
+    return present or [find_file(path, names)]
+
+
+# --- the hub ---------------------------------------------------------------------------------------------------------
 
 
 def fetch(repo: str, filename: str, revision: str = "main", *, folder: Path | None = None) -> Path:
@@ -40,48 +112,55 @@ def fetch(repo: str, filename: str, revision: str = "main", *, folder: Path | No
     if not (pinned and try_to_load_from_cache(repo, filename, folder, revision, "dataset")):
         url = hf_hub_url(repo, filename, repo_type="dataset", revision=revision)
         _ask(lambda: get_hf_file_metadata(url, timeout=PROBE_SECONDS), where, folder, PROBE_SECONDS)
-    path = _ask(
-        lambda: hf_hub_download(
-            repo, filename, repo_type="dataset", revision=revision, cache_dir=folder, tqdm_class=silent_tqdm
-        ),
-        where,
-        folder,
-    )
-    _unchanged(Path(path), where, folder)
-    return Path(path)
+    where_to = {"repo_type": "dataset", "revision": revision, "cache_dir": folder, "tqdm_class": silent_tqdm}
+    path = Path(_ask(partial(hf_hub_download, repo, filename, **where_to), where, folder))
+    _unchanged(path, where, folder)
+    return path
 
 
-def from_hub(
-    entry: Mapping[str, Any] | None, what: str, folder: Path | None = None, names: tuple[str, ...] = ()
-) -> Path:
-    """What the hub entry of an experiment names as `what`: a fetched file, or a folder with the known files fetched.
-
-    A path that ends like no file (FILE_ENDS) is a folder of the repository, of which `names` are fetched, by default
-    KNOWN_FILES[what].
-    """
-    repo, revision, path = place(entry, what)
+def from_hub(entry: Entry, what: str, folder: Path | None = None) -> Path:
+    """What the hub entry of an experiment names as `what`: a fetched file, or a folder with the known files fetched."""
+    path = place(entry, what)[2]
+    found = fetch_files(entry, what, KNOWN_FILES[what], folder=folder)
     if path.endswith(FILE_ENDS):
-        return fetch(repo, path, revision, folder=folder)
-    names = names or KNOWN_FILES[what]
-    found = _below(repo, revision, path, names.__contains__, f"none of {', '.join(names)}", folder)
+        return found[0]
     folders = {file.parent for file in found}
     if len(folders) > 1:
-        raise ValueError(f"{repo} at {revision} got a new commit while it was loaded; load it again")
+        raise ValueError(f"{entry and entry.get('repo')} got a new commit while it was loaded; load it again")
     return folders.pop()
 
 
-def fetch_below(entry: Mapping[str, Any] | None, what: str, ends: tuple[str, ...], words: str = "") -> list[Path]:
-    """The files that the hub entry of an experiment names as `what`: one that ends like these, or all in a folder.
+def fetch_files(
+    entry: Entry, what: str, wanted: tuple[str, ...], words: str = "", folder: Path | None = None
+) -> list[Path]:
+    """The files that the hub entry of an experiment names as `what`, by one path or a list of them, fetched.
 
-    `words` say in an error what `what` are.
+    A path that ends like no file (FILE_ENDS) is a folder of the repository: of it come the files called as one of
+    `wanted`, or, where these begin with a dot, those that end so; none is a FileNotFoundError. `words` say in an error
+    what `what` are.
     """
-    repo, revision, path = place(entry, what, words)
-    if path.endswith(ends):
-        return [fetch(repo, path, revision)]
-    return _below(repo, revision, path, lambda name: name.endswith(ends), f"no file that ends with {', '.join(ends)}")
+    paths = (entry or {}).get(what)
+    ends = tuple(each for each in wanted if each.startswith("."))
+    found: list[Path] = []
+    for each in paths if isinstance(paths, list) and paths else [paths]:
+        repo, revision, path = place({**(entry or {}), what: each}, what, words)
+        names = [path]
+        if not path.endswith(ends or FILE_ENDS):
+            where = {"repo": repo, "file": path, "revision": revision}
+            there = _ask(partial(_files, repo, revision), where, Path(folder or DOWNLOADS), PROBE_SECONDS)
+            start = "" if path == "." else f"{path}/"
+            names = [f"{start}{each}" for each in wanted if f"{start}{each}" in there]
+            if ends:
+                names = sorted(name for name in there if name.startswith(start) and name.endswith(ends))
+            if not names:
+                lacks = f"no file that ends with {', '.join(ends)}" if ends else f"none of {', '.join(wanted)}"
+                listed = ", ".join(there) or "no file"
+                raise FileNotFoundError(f"{repo} at {revision} has {lacks} in {path}/; it has {listed}")
+        found += [fetch(repo, name, revision, **({"folder": folder} if folder else {})) for name in names]
+    return found
 
 
-def place(entry: Mapping[str, Any] | None, what: str, words: str = "") -> tuple[str, str, str]:
+def place(entry: Entry, what: str, words: str = "") -> tuple[str, str, str]:
     """Repository, revision and path that the hub entry of an experiment names as `what`; none is a ValueError.
 
     `entry` is the `hub` of a config: {repo, revision (default main), questions | answers | judgments: path}, where in
@@ -99,19 +178,6 @@ def place(entry: Mapping[str, Any] | None, what: str, words: str = "") -> tuple[
             f"(or `hub: {what}` in its config.yaml to a path there)"
         )
     return where["repo"], where.get("revision") or "main", where["path"].strip("/")
-
-
-def _below(
-    repo: str, revision: str, path: str, wanted: Callable[[str], bool], lacks: str, folder: Path | None = None
-) -> list[Path]:
-    """The files in a folder of a repository whose names below it are wanted, fetched; none is a FileNotFoundError."""
-    where = {"repo": repo, "file": path, "revision": revision}
-    there = _ask(lambda: _files(repo, revision), where, Path(folder or DOWNLOADS), PROBE_SECONDS)
-    start = "" if path == "." else f"{path}/"
-    found = sorted(file for file in there if file.startswith(start) and wanted(file.removeprefix(start)))
-    if not found:
-        raise FileNotFoundError(f"{repo} at {revision} has {lacks} in {path}/; it has {', '.join(there) or 'no file'}")
-    return [fetch(repo, file, revision, folder=folder) for file in found]
 
 
 def _files(repo: str, revision: str) -> list[str]:
@@ -166,17 +232,12 @@ def _ask(call: Callable[[], _T], where: dict[str, str], folder: Path, seconds: f
     import httpx2
     from huggingface_hub import errors
 
+    offline = (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, errors.FileMetadataError)
     try:
         return call() if seconds is None else _within(seconds, call)
     except errors.HfHubHTTPError as error:
         raise _refused(error, where) from error
-    except (
-        TimeoutError,
-        httpx2.RequestError,
-        errors.OfflineModeIsEnabled,
-        errors.LocalEntryNotFoundError,
-        errors.FileMetadataError,
-    ) as error:
+    except (TimeoutError, httpx2.RequestError, *offline) as error:
         raise _unreachable(error, where, folder) from error
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from helpers.datasets.hub import Source
 from helpers.datasets.reading import read_bytes, show
 from helpers.json_text import no_duplicates
 
@@ -38,29 +39,24 @@ class Log:
     samples: Sequence[Any]
 
     @property
-    def expected(self) -> int:
-        """How many samples the whole task has; 0 where the log does not tell."""
-        total = _inner(self.head, "results").get("total_samples")
-        if not isinstance(total, int):
-            data, epochs = _inner(self.eval, "dataset"), _inner(self.eval, "config").get("epochs")
-            ids = data.get("sample_ids")
-            total = len(ids) if isinstance(ids, list) else data.get("samples")
-            total = total * (epochs if isinstance(epochs, int) else 1) if isinstance(total, int) else 0
-        return total
-
-    @property
     def note(self) -> str:
         """What a reader must know of a log that did not end well; "" of one that did."""
         status, there = self.head.get("status") or "success", len(self.samples)
         failed = sum(1 for sample in self.samples if isinstance(sample, dict) and sample.get("error"))
-        if status == "success" and not failed and there >= self.expected:
+        expected = _inner(self.head, "results").get("total_samples")
+        if not isinstance(expected, int):
+            data, epochs = _inner(self.eval, "dataset"), _inner(self.eval, "config").get("epochs")
+            ids = data.get("sample_ids")
+            expected = len(ids) if isinstance(ids, list) else data.get("samples")
+            expected = expected * (epochs if isinstance(epochs, int) else 1) if isinstance(expected, int) else 0
+        if status == "success" and not failed and there >= expected:
             return ""
-        count = f"{there:,} of {self.expected:,} samples" if self.expected > there else f"{there:,} samples"
+        count = f"{there:,} of {expected:,} samples" if expected > there else f"{there:,} samples"
         errors = f", {failed:,} of them ended in an error" if failed else ""
         return f"{self.path.name}: status {status}, {count}{errors}."
 
 
-def load_inspect(source: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
+def load_inspect(source: Source) -> tuple[list[dict[str, Any]], list[str]]:
     """One row a score of a sample in a log, or in all logs of a folder, and notes on logs that are not whole.
 
     A sample whose metadata name `candidates` is a judgment by the evaluated model: its verdict is the score's `answer`,
@@ -75,37 +71,31 @@ def load_inspect(source: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
     paths = [each for each in paths if not each.name.startswith(".") and each.name not in LISTS]
     if not paths:
         raise FileNotFoundError(f"{path}: no log of Inspect (.eval or .json) here")
-    logs = _last_attempts([_log(each) for each in paths])
-    notes = [log.note for log in logs if log.note]
-    if len(logs) < len(paths):
-        notes.append(f"{len(paths) - len(logs):,} earlier attempts at the same tasks are not read.")
-    tasks = {_text(log.eval.get("task")) for log in logs}
+    best: dict[Any, Log] = {}
+    for each in paths:
+        log = _log(each)
+        task, run = log.eval.get("task_id"), log.eval.get("run_id")
+        key = task if isinstance(task, str) and isinstance(run, str) and task != run else each
+        if key not in best or len(log.samples) >= len(best[key].samples):
+            best[key] = log
+    notes = [log.note for log in best.values() if log.note]
+    if len(best) < len(paths):
+        notes.append(f"{len(paths) - len(best):,} earlier attempts at the same tasks are not read.")
+    several = len({_text(log.eval.get("task")) for log in best.values()}) > 1
     seen: Counter[tuple[str, str, str]] = Counter()
     rows = []
-    for log in logs:
+    for log in best.values():
         for number, sample in enumerate(log.samples, 1):
             for row in _rows(log.eval, sample, f"{log.path}, sample {number}"):
-                if len(tasks) > 1:
+                if several:
                     row["question"] = f"{_text(log.eval.get('task'))}/{row['question']}"
-                key = (row["judge"], row["question"], json.dumps(row["candidates"]))
-                row["repeat"] = seen[key]
-                seen[key] += 1
+                asked = (row["judge"], row["question"], json.dumps(row["candidates"]))
+                row["repeat"] = seen[asked]
+                seen[asked] += 1
                 rows.append(row)
     if not rows:
         raise ValueError(f"{path}: no sample in these logs has a score")
     return rows, notes
-
-
-def _last_attempts(logs: Sequence[Log]) -> list[Log]:
-    """Of the logs of one task the one with the most samples, the last of several such; others are kept."""
-    best: dict[Any, Log] = {}
-    for at, log in enumerate(logs):
-        task, run = log.eval.get("task_id"), log.eval.get("run_id")
-        key = task if isinstance(task, str) and isinstance(run, str) and task != run else at
-        other = best.get(key)
-        if other is None or len(log.samples) >= len(other.samples):
-            best[key] = log
-    return list(best.values())
 
 
 def _log(path: Path) -> Log:
@@ -114,12 +104,9 @@ def _log(path: Path) -> Log:
     if path.suffix == ".eval":
         return _archive(path)
     log = _parsed(read_bytes(path), str(path))
-    if (
-        not isinstance(log, dict)
-        or not isinstance(log.get("eval"), dict)
-        or not isinstance(log.get("samples", []), list)
-    ):
-        found = ", ".join(log) if isinstance(log, dict) else show(log)
+    fields = log if isinstance(log, dict) else {}
+    if not isinstance(fields.get("eval"), dict) or not isinstance(fields.get("samples", []), list):
+        found = ", ".join(fields) if isinstance(log, dict) else show(log)
         raise ValueError(f"{path}: found {found}; expected a log of Inspect (eval, samples)")
     return Log(path, log["eval"], log, log.get("samples") or [])
 

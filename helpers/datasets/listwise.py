@@ -1,4 +1,4 @@
-"""Published listwise judgments as tidy frames, in any of the three formats they come in.
+"""Published listwise judgments as tidy frames, in any of the three formats they come in, and what stood where.
 
 Nothing is repaired and nothing is dropped.
 """
@@ -7,46 +7,34 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helpers.datasets.answers import candidate_of, vendor_tier
-from helpers.datasets.files import ERROR_FILES, HINTS, JUDGMENT_FILES
-from helpers.datasets.hub import from_hub
-from helpers.datasets.reading import Records, checked_name, entries, number_or_nan, read_records, show, text_field
+from helpers.datasets.hub import ERROR_FILES, HINTS, JUDGMENT_FILES, NAMES, Entry, Source, entries, from_hub
+from helpers.datasets.reading import Records, checked_name, number_or_nan, read_records, show, text_field, typed
 from helpers.types import Answer
+from helpers.words import p_text
 
 if TYPE_CHECKING:
     import pandas
 
 Place = tuple[float, str | None, str | None]
-TOP1_COLUMNS = (
-    *("question_id", "category", "judge", "judge_vendor", "condition"),
-    *("pick", "pick_vendor", "pick_tier", "letter", "outcome"),
-)
+TOP1_COLUMNS = tuple(NAMES["fields"]["top1"])
 #: Columns of the listwise frame that published judgments do not have.
 ABSENT = frozenset(("lists", "bold", "partner"))
 #: Six candidates stood in every prompt of the logged run; the log itself keeps no mapping.
 LOG_LETTERS = tuple("ABCDEF")
-#: The fields in which a record may name the hint its judge was given.
-HINT_FIELDS = ("hint_mode", "hint", "condition")
 #: The files that a folder is searched for, with their hints.
-NAMES = JUDGMENT_FILES | {errors: JUDGMENT_FILES[log] for errors, log in ERROR_FILES.items()}
-#: Words in the names of files and folders that suggest a hint; which one is meant, only a known name says.
-HINTED = "hint|group|self(?![-_ ]?(?:bias|pref))|compet|rival|full|swap|mask|disclos|reveal|transparen"
-#: The same for a file's own name, where some words must stand alone.
-FILE_HINTED = rf"{HINTED}|self|none|blind|(?<![a-z])(?:model|own)(?![a-z])"
-#: Known names without a hint in them: such a file holds the blind group unless its folder's name suggests a hint.
-GENERIC = ("judgments.json", "judgments_new.json")
-EXPECTED = (
-    "published judgments (prompt_id, judge_model, ranking, scores, mapping, or error), a log of them (prompt_id, "
-    "judge, hint_mode, top_answer_id, ranking, scores) or a log of errors (prompt_id, judge, error, detail)"
-)
+HINTED_FILES = JUDGMENT_FILES | {errors: JUDGMENT_FILES[log] for errors, log in ERROR_FILES.items()}
+#: What in the names of files and folders suggests a hint; which one is meant, only a known name says.
+HINTED = "|".join(NAMES["hints"]["words"])
 REMEDY = (
     f"set the parameter `condition` to the hint, as in `-p condition self` ({', '.join(HINTS)}), write it into "
-    f'each record as "hint_mode", or use a known name such as {next(iter(NAMES))} (data/README.md lists them)'
+    f'each record as "hint_mode", or use a known name such as {next(iter(HINTED_FILES))} (data/README.md lists them)'
 )
 
 
@@ -84,8 +72,8 @@ class Published:
 
 
 def load_judgments(
-    source: str | Path,
-    hub: Mapping[str, Any] | None = None,
+    source: Source,
+    hub: Entry = None,
     *,
     condition: str | None = None,
     unlabelled: str | None = "none",
@@ -124,9 +112,7 @@ def load_judgments(
     return frame
 
 
-def load_top1(
-    source: str | Path, hub: Mapping[str, Any] | None = None, *, condition: str | None = None
-) -> pandas.DataFrame:
+def load_top1(source: Source, hub: Entry = None, *, condition: str | None = None) -> pandas.DataFrame:
     """The candidate that each published judgment puts first, one row a judgment (columns: TOP1_COLUMNS).
 
     `pick` is what the published tables count: the candidate of the first letter, whether or not the rest of the ranking
@@ -168,9 +154,8 @@ def _row(judgment: Published, place: Place, answer: Answer | None) -> dict[str, 
     vendor, tier = vendor_tier(candidate) if candidate else (None, None)
     valid = judgment.outcome == "ok"
     return {
-        "question_id": judgment.question_id,
-        "category": judgment.category,
-        "judge": judgment.judge,
+        **{name: getattr(judgment, name) for name in ("question_id", "category", "judge", "condition")},
+        **{name: getattr(judgment, name) for name in ("outcome", "contradicts")},
         "judge_vendor": judge_vendor,
         "judge_tier": judge_tier,
         "judge_model": None,
@@ -178,15 +163,12 @@ def _row(judgment: Published, place: Place, answer: Answer | None) -> dict[str, 
         "candidate_vendor": vendor,
         "candidate_tier": tier,
         "candidate_model": answer and answer.model,
-        "condition": judgment.condition,
         "repeat": 0,
         "slot": slot,
         "label": letter,
         "rank": float(judgment.ranking.index(letter) + 1) if valid else math.nan,
         "score": (judgment.scores or {}).get(letter, math.nan),
         "top": float(letter == judgment.first) if valid else math.nan,
-        "outcome": judgment.outcome,
-        "contradicts": judgment.contradicts,
         "own_vendor": vendor == judge_vendor,
         "own_model": False,
         "length": float(len(answer.text)) if answer and answer.text else math.nan,
@@ -198,16 +180,13 @@ def _row(judgment: Published, place: Place, answer: Answer | None) -> dict[str, 
 
 
 def read_judgments(
-    source: str | Path,
-    hub: Mapping[str, Any] | None = None,
-    condition: str | None = None,
-    unlabelled: str | None = "none",
+    source: Source, hub: Entry = None, condition: str | None = None, unlabelled: str | None = "none"
 ) -> tuple[list[Published], tuple[str, ...]]:
     """The final judgments in a file, in a folder or behind the hub entry ("hub"), and notes on what was read.
 
     A record of a JSON array is final, as is a success in a log; of a judgment that never succeeded the last failed
     try counts. A log of successes brings its log of errors with it (ERROR_FILES). The hint of a judgment comes from its
-    record (HINT_FIELDS), else from `condition` (for a single file), else from the file's name (JUDGMENT_FILES); a file
+    record (`names.toml`), else from `condition` (for a single file), else from the file's name (JUDGMENT_FILES); a file
     that suggests no hint has the condition `unlabelled` (None: an error). An unclear hint, one that contradicts another
     source, a judgment that occurs twice, or a condition in two files of a folder is an error.
     """
@@ -229,7 +208,7 @@ def read_judgments(
         elif "judge_model" in records.fields:
             found = records.map(_judged, "prompt_id")
         else:
-            raise records.unknown(EXPECTED)
+            raise records.unknown(NAMES["expected"]["judgments"])
         found = _label(records, found, condition, unlabelled, len(paths) == 1)
         if path.name in errors:
             tries |= {one.key: one for one in found}
@@ -245,10 +224,10 @@ def _files(source: Path, condition: str | None) -> list[Path]:
     if source.is_file():
         beside = [source.with_name(errors) for errors, log in ERROR_FILES.items() if log == source.name.lower()]
         return [source, *(path for path in beside if path.is_file())]
-    some = f"some of {', '.join(NAMES)}"
+    some = f"some of {', '.join(HINTED_FILES)}"
     if not source.is_dir():
         raise FileNotFoundError(f"{source}: no such file or folder; a folder would have to hold {some}")
-    present = [name for name in NAMES if (source / name).is_file()]
+    present = [name for name in HINTED_FILES if (source / name).is_file()]
     if not present:
         raise FileNotFoundError(f"{source}: expected {some} in this folder, found {entries(source)}")
     if condition and len(present) > 1:
@@ -265,7 +244,7 @@ def _label(
     records: Records, found: list[Published], given: str | None, unlabelled: str | None, alone: bool
 ) -> list[Published]:
     """The judgments of a file, each with its hint: an array of records has one, a log may have several."""
-    named = NAMES.get(records.path.name.lower())
+    named = HINTED_FILES.get(records.path.name.lower())
     first: dict[str, int] = {}
     for index, judgment in enumerate(found):
         first.setdefault(judgment.condition, index)
@@ -295,8 +274,8 @@ def _label(
 def _hint_word(path: Path, alone: bool) -> str:
     """What in the name of a file, or of the folder where it is `alone`, suggests a hint; "" where nothing does."""
     name, folder = path.name.lower(), path.absolute().parent.name.lower()
-    found = None if name in NAMES else re.search(FILE_HINTED, name)
-    if not found and alone and (name in GENERIC or name not in NAMES):
+    found = None if name in HINTED_FILES else re.search("|".join([HINTED, *NAMES["hints"]["file_words"]]), name)
+    if not found and alone and (name in NAMES["hints"]["generic"] or name not in HINTED_FILES):
         found = re.search(HINTED, folder)
     return found[0] if found else ""
 
@@ -306,12 +285,9 @@ def _notes(logs: list[str], errors: list[str]) -> tuple[str, ...]:
     successes, failures = ", ".join(logs), ", ".join(errors)
     if logs and errors:
         return (f"The failed tries in {failures}, beside {successes}, were read too.",)
-    if logs:
-        alone = f"{successes} holds successes alone and no log of errors lies beside it"
-        return (f"{alone}: failed tries are not counted.",)
-    if errors:
-        return (f"{failures} holds failed tries alone; what succeeded later is read with the log of successes.",)
-    return ()
+    alone = f"{successes} holds successes alone and no log of errors lies beside it: failed tries are not counted."
+    tries = f"{failures} holds failed tries alone; what succeeded later is read with the log of successes."
+    return (alone,) if logs else (tries,) if errors else ()
 
 
 # --- records ----------------------------------------------------------------------------------------------------------
@@ -342,8 +318,8 @@ def _logged(record: dict[str, Any], condition: str | None) -> Published:
 
 def _failed(record: dict[str, Any]) -> Published:
     """One failed try of the log; what was shown is not recorded."""
-    detail = "" if record.get("detail") is None else f"; {text_field(record, 'detail', blank=True)}"
-    reason = _reason(text_field(record, "error", blank=True) + detail)
+    detail = "" if record.get("detail") is None else text_field(record, "detail", blank=True)
+    reason = _reason(f"{text_field(record, 'error', blank=True)}; {detail}")
     return replace(_asked(record, text_field(record, "judge")), outcome=reason)
 
 
@@ -355,11 +331,13 @@ def _asked(record: dict[str, Any], judge: str) -> Published:
 
 
 def _hint(record: dict[str, Any]) -> str:
-    """The hint that a record names in one of HINT_FIELDS, "" where it names none.
+    """The hint that a record names in one of its fields for it, "" where it names none.
 
     What is no hint of HINTS is returned as it stands; fields that name different hints are a ValueError.
     """
-    found = {name: str(record[name]).strip().casefold() for name in HINT_FIELDS if record.get(name) is not None}
+    found = {
+        name: str(record[name]).strip().casefold() for name in NAMES["hints"]["fields"] if record.get(name) is not None
+    }
     hints = {name: hint for name, hint in found.items() if hint in HINTS}
     if len(set(hints.values())) > 1:
         different = " and ".join(f"{name} {hint!r}" for name, hint in hints.items())
@@ -388,12 +366,8 @@ def _reason(error: str) -> str:
 
 
 def _shown(record: dict[str, Any], question: str) -> dict[str, str | None]:
-    mapping = record["mapping"]
-    if not isinstance(mapping, dict) or not mapping:
-        raise ValueError(f"field 'mapping' holds {show(mapping)}, expected letters with answer ids")
-    listed = record.get("anonymized_answers")
-    if listed is not None and not (isinstance(listed, list) and all(isinstance(entry, dict) for entry in listed)):
-        raise ValueError(f"field 'anonymized_answers' holds {show(listed)}, expected a list of objects with a label")
+    mapping = typed(record, "mapping", dict, "letters with answer ids", needed=True)
+    listed = typed(record, "anonymized_answers", list, "a list of objects with a label", dict)
     order = [text_field(entry, "label") for entry in listed or () if "label" in entry]
     letters = order if sorted(order) == sorted(mapping) else sorted(mapping)
     shown = {letter: _candidate(mapping, letter, question, "field 'mapping': ") for letter in letters}
@@ -404,23 +378,19 @@ def _shown(record: dict[str, Any], question: str) -> dict[str, str | None]:
 
 def _candidate(record: dict[str, Any], field: str, question: str, where: str = "") -> str:
     """The candidate that the answer id in a field names; `where` stands before what is wrong with it."""
+    about = ""
     try:
         text = text_field(record, field)
-    except ValueError as error:
-        raise ValueError(f"{where}{error}") from None
-    try:
+        about = f"field {field!r}: "
         return candidate_of(checked_name(text, "it"), question)
     except ValueError as error:
-        raise ValueError(f"{where}field {field!r}: {error}") from None
+        raise ValueError(f"{where}{about}{error}") from None
 
 
 def _with_verdict(judgment: Published, record: dict[str, Any], letters: tuple[str, ...]) -> Published:
     """The judgment with what the judge said; five letters of six, or a letter twice, stay an invalid ranking."""
-    ranking, scores = record.get("ranking"), record.get("scores")
-    if ranking is not None and not (isinstance(ranking, list) and all(isinstance(letter, str) for letter in ranking)):
-        raise ValueError(f"field 'ranking' holds {show(ranking)}, expected a list of letters, best first")
-    if scores is not None and not isinstance(scores, dict):
-        raise ValueError(f"field 'scores' holds {show(scores)}, expected letters with numbers")
+    ranking = typed(record, "ranking", list, "a list of letters, best first", str)
+    scores = typed(record, "scores", dict, "letters with numbers")
     return replace(
         judgment,
         outcome="missing" if ranking is None else "ok" if sorted(ranking) == sorted(letters) else "invalid_ranking",
@@ -428,3 +398,124 @@ def _with_verdict(judgment: Published, record: dict[str, Any], letters: tuple[st
         scores=scores and {x: number_or_nan(value, f"field 'scores': the score of {x}") for x, value in scores.items()},
         first=ranking[0] if ranking else None,
     )
+
+
+# --- whether who wins and which letter wins can be distinguished ------------------------------------------------------
+
+#: What identifies a judgment, as far as a frame has it.
+JUDGMENT = ("experiment", "question_id", "judge", "condition", "repeat")
+#: Within which one order may have been drawn for all judgments, coarsest first, with the words for it.
+DRAWS = ((["question_id"], "question"), (["judge"], "judge"), (["question_id", "judge"], "question and judge"))
+#: Below this expected count a chi-square is no approximation.
+FEWEST = 5
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What stood under which letter, and a sentence that says what follows from it.
+
+    `table` counts judgments: candidates in rows, letters in columns. `judgments` are those whose places are known,
+    `unknown` all others, `orders` how many different orders there are, `draws` how many of them were drawn separately
+    (an order kept for all judgments of a question is one draw). `deviation` is the largest distance of a share in the
+    table from an equal one. `chi2`, `dof` and `p` test the table against random orders, NaN where `note` says why not.
+    """
+
+    table: pandas.DataFrame = field(repr=False)
+    judgments: int
+    unknown: int
+    sentence: str
+    note: str
+    orders: int = 0
+    draws: int = 0
+    deviation: float = math.nan
+    chi2: float = math.nan
+    dof: int = 0
+    p: float = math.nan
+
+    def __str__(self) -> str:
+        """The sentence alone, as notebooks print it."""
+        return self.sentence
+
+
+def audit_places(frame: pandas.DataFrame) -> Audit:
+    """Audit what stood where in the listwise frame.
+
+    The chi-square is that of random permutations, (k - 1) / k of Pearson's with (k - 1)^2 degrees of freedom; it takes
+    draws as independent. Where a log names only winners, `load_judgments` has completed the other places.
+    """
+    import pandas
+
+    names = [column for column in JUDGMENT if column in frame]
+    # An order is who stood under each letter; judgments with a place left open are no evidence of any.
+    groups = frame.groupby(names, dropna=False)
+    filled = groups[["label", "candidate"]].transform("count").min(axis=1)
+    complete = frame[filled == groups["question_id"].transform("size")].sort_values("label")
+    shown = complete if len(complete) else frame.dropna(subset=["label", "candidate"])
+    table = pandas.crosstab(shown["candidate"], shown["label"])
+    orders = complete.groupby(names, dropna=False)[["label", "candidate"]].agg(tuple).apply(tuple, axis=1)
+    judgments, different = len(orders), orders.nunique()
+    unknown = len(frame[names].drop_duplicates()) - judgments
+    if not judgments:
+        sentence = "No judgment tells which model stood under which letter: nothing can be audited."
+        return Audit(table, 0, unknown, sentence, "no order is known")
+    deviation = float((table.div(table.sum(axis=1), axis=0) - 1 / table.shape[1]).abs().to_numpy().max())
+    further = f" Of {unknown} further judgments the places are not known." if unknown else ""
+    if different == 1:
+        sentence = "There is one judgment: nothing can be said about its order."
+        if judgments > 1:
+            sentence = (
+                f"Each of the {len(table)} models stood under one and the same letter in all {judgments} judgments: "
+                "which model wins and which letter wins cannot be told apart."
+            )
+        note = "one order throughout: there is nothing to test"
+        return Audit(table, judgments, unknown, sentence + further, note, 1, 1, deviation)
+    drawn, shared = _draws(orders)
+    chi2, dof, p, note = _balance(drawn)
+    low, high = int(table.to_numpy().min()), int(table.to_numpy().max())
+    sentence = (
+        f"{different} different orders were shown in {judgments} judgments"
+        f"{f', one for all judgments of a {shared}' if shared else ''}; each of the {len(table)} models stood under "
+        f"each letter {f'between {low} and {high}' if low < high else low} times"
+        f"{f' (equal shares: {judgments / table.shape[1]:.4g})' if dof else ''}: {_verdict(p, note)}."
+    )
+    fixed = [str(name) for name, letters in table.gt(0).sum(axis=1).items() if letters == 1]
+    if fixed:
+        sentence += f" Of {', '.join(fixed)}, model and letter cannot be told apart."
+    sentence += further
+    return Audit(table, judgments, unknown, sentence, note, different, len(drawn), deviation, chi2, dof, p)
+
+
+def _draws(orders: pandas.Series) -> tuple[pandas.Series, str]:
+    """One order a draw, and the words for what shares a draw; judgments of one draw say the same thing again."""
+    for names, words in DRAWS:
+        groups = orders.groupby([name for name in names if name in orders.index.names], dropna=False)
+        if groups.ngroups < len(orders) and (groups.nunique() == 1).all():
+            return groups.first(), words
+    return orders, ""
+
+
+def _balance(orders: pandas.Series) -> tuple[float, int, float, str]:
+    """Chi-square of the candidate x letter counts of these orders, its degrees of freedom, p and a note."""
+    from scipy.stats import chi2 as distribution
+
+    letters, shown = {labels for labels, _ in orders}, {frozenset(candidates) for _, candidates in orders}
+    k = len(next(iter(letters)))
+    if len(letters) > 1 or len(shown) > 1 or k < 2:
+        return math.nan, 0, math.nan, "judgments show different letters or models: no test fits all"
+    expected, dof = len(orders) / k, (k - 1) ** 2
+    if expected < FEWEST:
+        return math.nan, dof, math.nan, f"{len(orders)} separate draws of an order are too few for a test"
+    counts = Counter(place for order in orders for place in zip(*order, strict=True))
+    squares = sum((n - expected) ** 2 for n in counts.values()) + (k * k - len(counts)) * expected**2
+    # A candidate stands in one place of each order, so cells vary less than in Pearson's table.
+    chi2 = squares / expected * (k - 1) / k
+    note = "chi-square of random permutations; takes the draws of orders as independent"
+    return chi2, dof, float(distribution.sf(chi2, dof)), note
+
+
+def _verdict(p: float, note: str) -> str:
+    if math.isnan(p):
+        return f"whether that is balanced is not tested ({note})"
+    if p >= 0.05:
+        return f"at least as balanced as random orders would be (p {p_text(p)})"
+    return f"less balanced than random orders would be (p {p_text(p)}), so some models had better places than others"

@@ -9,39 +9,24 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helpers.datasets.answers import Columns, Responses, answers_in, columns, plain_question, vendor_of
+from helpers.datasets.hub import NAMES, Entry, Source, all_files, one_file
 from helpers.datasets.questions import UNKNOWN, article_of
-from helpers.datasets.reading import Records, all_files, number_or_nan, one_file, read_records, show, text_field
+from helpers.datasets.reading import Records, number_or_nan, read_records, refuse_if, show, text_field, typed
 from helpers.types import Answer, Question
 
 if TYPE_CHECKING:
     import pandas
 
 Row = dict[str, Any]
-#: The files that a folder is searched for; a folder without them is one of judged .jsonl files, one a judge and order.
-PAIR_FILES = tuple(
-    f"clean_{kind}_quality_{case}.json"
-    for kind in ("pref", "pref_2w", "self_recog", "self_recog_2w")
-    for case in ("harmful", "ben")
-)
-CODE_FILES = ("llama-3.3-70b_gpt-4o_eval.jsonl",)
-FORMATS = (
-    "preferences (evaluator, evaluatee, pid, forward_comparison, backward_comparison), recognition (the same with "
-    "forward_detection, backward_detection) or judged pairs (question_unique_id, gold_label, judge_output and, twice, "
-    "<model>_output_label and <model>_output_reason)"
-)
-CODE_FORMAT = "pairs of programs (unique_id, problem, assistent_1_is_correct, assistent_2_is_correct)"
+PAIR_FILES, CODE_FILES = tuple(NAMES["files"]["pairs"]), tuple(NAMES["files"]["programs"])
 OTHER = {"right": "wrong", "wrong": "right"}
-TASKS = {"comparison": "correct", "detection": "wrote"}
-#: The fields that hold verdicts, in any of the formats.
-VERDICTS = (*(f"{order}_{kind}" for kind in TASKS for order in ("forward", "backward")), "judge_output")
-#: Words of a file's name that say nothing, and those that name the judge's role; any other could be another arm.
-PLAIN = frozenset(("clean", "pref", "self", "recog", "quality"))
-ROLES = {"harmful": "wrong", "ben": "right"}
+TASKS: dict[str, str] = NAMES["values"]["tasks"]
+ROLES: dict[str, str] = NAMES["values"]["roles"]
 #: What a pair of programs is, by whether the judge's own and the other one are right.
 KINDS = {
     (True, True): "both_right",
@@ -66,27 +51,14 @@ class Item:
     dose: int = 0
 
 
-@dataclass(frozen=True)
-class CodePairs:
-    """`counts` of pairs by kind, and the pair frame of the harmful and beneficial ones."""
-
-    counts: Mapping[str, int]
-    frame: pandas.DataFrame = field(repr=False)
-
-
 def load_pair_judgments(
-    source: str | Path,
-    responses: Responses | None = None,
-    experiment: str = "published",
-    hub: Mapping[str, Any] | None = None,
-    *,
-    dose: int | None = None,
+    source: Source, responses: Responses | None = None, experiment: str = "published", hub: Entry = None
 ) -> pandas.DataFrame:
     """The pair frame of published judgments in a file, in a folder or behind the hub entry ("hub").
 
     One row a judgment (columns: frames.PAIRWISE). The judge wrote one answer of each pair itself; it stands first
     in `forward` and in files without `_reverse`. Names of preference and recognition files tell who is right (harmful:
-    the other one) and whether two words of the judge's own answer were replaced (2w); for judged pairs `dose` does.
+    the other one) and whether two words of the judge's own answer were replaced (2w).
     A verdict other than "1" or "2" is "unparsed", a file of such alone (nulls aside) a ValueError. `responses` give
     categories, letters and a check of who is right. `p_right` comes from `prob_1` and `prob_2`, else from the
     probability of the one token that was said; the rest is taken as the other answer's, and where it is more than half
@@ -98,17 +70,14 @@ def load_pair_judgments(
     counts = Counter[str]()
     seen: dict[tuple, tuple[Records, int]] = {}
     rows: list[Row] = []
-    published = _Published(responses)
     for path in all_files(source, hub, "judgments", PAIR_FILES):
         records = read_records(path)
         if {"evaluator", "evaluatee"} <= records.fields:
-            if dose is not None:
-                raise ValueError(f"{path}: `dose` is for judged pairs; the name of this file tells what was edited")
-            found = _preferences(records, published, counts)
+            found = _preferences(records, responses, counts)
         elif {"question_unique_id", "judge_output"} <= records.fields:
-            found = _judged(records, published, counts, dose or 0)
+            found = _judged(records, responses, counts)
         else:
-            raise records.unknown(FORMATS)
+            raise records.unknown(NAMES["expected"]["pairs"])
         _refuse_unread(records, found)
         for index, row in ((index, row) for index, each in enumerate(found) for row in each):
             key = tuple(row[name] for name in ("question_id", "judge", "right", "wrong", "condition", "task", "first"))
@@ -122,19 +91,17 @@ def load_pair_judgments(
 
 
 def load_code_pairs(
-    source: str | Path,
-    hub: Mapping[str, Any] | None = None,
-    scores: Sequence[str] | None = None,
-    experiment: str = "published",
-) -> CodePairs:
+    source: Source, hub: Entry = None, scores: Sequence[str] | None = None, experiment: str = "published"
+) -> pandas.DataFrame:
     """The pairs of programs in a file named <judge>_<other>_eval.jsonl, in a folder with it, or behind the hub entry.
 
-    Assistant 1 is the judge. `counts`: "both_right", "both_wrong", "harmful" (the judge's own is wrong, the other
-    right), "beneficial" (the reverse), "restyled" (harmful with a restyled program of the judge), "unflagged" (a flag
-    that is null). Game 1 shows the judge's program first, game 2 second; each has three numbers whose meaning the
-    files do not tell: without `scores` every verdict is "unparsed". `scores` says what they stand for, in their order:
-    "first", "second" (place shown) or "own", "other", and "tie". The largest is then the verdict, a tie the outcome
-    "tie" without one; two equal largest are "unparsed". A problem is its own article.
+    Rows are on pairs with one right program; assistant 1 is the judge, a problem its own article. Game 1 shows the
+    judge's program first, game 2 second; each has three numbers whose meaning the files do not tell: without
+    `scores` every verdict is "unparsed". `scores` says what they stand for, in their order: "first", "second" (place
+    shown) or "own", "other", and "tie". The largest is then the verdict, a tie the outcome "tie" without one; two equal
+    largest are "unparsed". `attrs["counts"]`: outcomes, and pairs by kind: "both_right", "both_wrong", "harmful" (the
+    judge's own is wrong, the other right), "beneficial" (the reverse), "restyled" (harmful with a restyled program of
+    the judge), "unflagged" (a flag that is null).
     """
     if scores is not None and (len(scores) != 3 or set(scores) not in MEANINGS):
         raise ValueError(f"scores={list(scores)!r}: three words in their order, first, second, tie or own, other, tie")
@@ -144,23 +111,27 @@ def load_code_pairs(
         raise ValueError(f"{path}: the name does not tell who wrote what; expected <judge>_<other>_eval.jsonl")
     records = read_records(path)
     if not {"unique_id", "assistent_1_is_correct", "assistent_2_is_correct"} <= records.fields:
-        raise records.unknown(CODE_FORMAT)
+        raise records.unknown(NAMES["expected"]["programs"])
     counts = Counter[str]()
 
-    def read(record: Row) -> list[Row]:
-        id, flags = _problem(record), tuple(_flag(record, number) for number in (1, 2))
+    def read(record: Row) -> tuple[str, list[Row]]:
+        id = record.get("unique_id")
+        refuse_if(type(id) not in (int, str) or id == "", "unique_id", id, "a number or a text")
+        names = [f"assistent_{number}_is_correct" for number in (1, 2)]
+        flags = tuple(typed(record, name, bool, "true or false") for name in names)
         kind = KINDS.get(flags, "unflagged")
         counts[kind] += 1
         if kind not in ("harmful", "beneficial"):
-            return []
+            return str(id), []
         restyled = any(record.get(name) for name in record if name.startswith("assistent_1_answer_restyle"))
         counts["restyled"] += kind == "harmful" and restyled
-        item = Item(Question(id, "code", "", article=id), named[1], named[2], "right" if flags[0] else "wrong")
-        return [_program_row(item, record, game, scores) for game in (1, 2)]
+        question, own = Question(str(id), "code", "", article=str(id)), "right" if flags[0] else "wrong"
+        item = Item(question, named[1], named[2], own)
+        return str(id), [_program_row(item, record, game, scores) for game in (1, 2)]
 
-    rows = [row for found in records.map(read, "unique_id") for row in found]
-    records.refuse_duplicates([_problem(record) for record in records.rows], "problems")
-    return CodePairs({name: n for name, n in counts.items() if n}, _frame(rows, Counter(), experiment))
+    found = records.map(read, "unique_id")
+    records.refuse_duplicates([id for id, _ in found], "problems")
+    return _frame([row for _, rows in found for row in rows], counts, experiment)
 
 
 def _frame(rows: Sequence[Row], counts: Counter[str], experiment: str) -> pandas.DataFrame:
@@ -213,23 +184,6 @@ def _row(item: Item, own_first: bool, verdict: Any, p_first: float) -> Row:
 # --- preferences, recognition, judged pairs ---------------------------------------------------------------------------
 
 
-class _Published:
-    """Questions and answers by id, where the published answers are at hand."""
-
-    def __init__(self, responses: Responses | None) -> None:
-        self.responses = responses
-        self.questions = {question.id: question for question in responses.questions} if responses else {}
-        self.answers = {(one.question_id, one.candidate): one for one in responses.answers} if responses else {}
-
-    def role(self, id: str, answers: Sequence[Answer | None]) -> str | None:
-        """As `_role`; None where no answers were given, so that nothing can be said."""
-        if self.responses is None:
-            return None
-        if id not in self.questions:
-            return "no_gold" if id in self.responses.without_gold else "unknown"
-        return _role(self.questions[id].gold, answers)
-
-
 def _role(gold: str | None, answers: Sequence[Answer | None]) -> str:
     """Which the judge's own answer is ("right", "wrong"), or why the two answers are no pair."""
     if gold is None:
@@ -245,24 +199,29 @@ def _role(gold: str | None, answers: Sequence[Answer | None]) -> str:
     return "both_right" if all(right) else "both_wrong" if not any(right) else "right" if right[0] else "wrong"
 
 
-def _preferences(records: Records, published: _Published, counts: Counter[str]) -> list[list[Row]]:
+def _preferences(records: Records, responses: Responses | None, counts: Counter[str]) -> list[list[Row]]:
     """The rows of a preference or recognition file, by record."""
     kind = next((kind for kind in TASKS if f"forward_{kind}" in records.fields), None)
     if kind is None:
-        raise records.unknown(FORMATS)
+        raise records.unknown(NAMES["expected"]["pairs"])
     own, dose = _arm(records.path, kind)
+    questions = {question.id: question for question in responses.questions} if responses else {}
+    published = {(each.question_id, each.candidate): each for each in responses.answers} if responses else {}
 
     def read(record: Row) -> Iterator[Row]:
         id, judge, other = (text_field(record, name) for name in ("pid", "evaluator", "evaluatee"))
         if judge == other:
             raise ValueError("fields 'evaluator' and 'evaluatee' name the same model")
-        answers = [published.answers.get((id, name)) for name in (judge, other)]
-        role = published.role(id, answers)
-        if role not in (own, None):
-            counts["other_role" if role == OTHER[own] else role] += 1
-            return
-        question = published.questions.get(id) or Question(id, UNKNOWN, "", article=article_of(id))
-        labels = [answer and answer.label for answer in answers]
+        question, labels = Question(id, UNKNOWN, "", article=article_of(id)), [None, None]
+        if responses:
+            answers = [published.get((id, name)) for name in (judge, other)]
+            question = questions.get(id)
+            absent = "no_gold" if id in responses.without_gold else "unknown"
+            role = _role(question.gold, answers) if question else absent
+            if role != own:
+                counts["other_role" if role == OTHER[own] else role] += 1
+                return
+            labels = [answer and answer.label for answer in answers]
         item = Item(question, judge, other, own, labels, TASKS[kind], dose)
         for order in ("forward", "backward"):
             if f"{order}_{kind}" not in record:
@@ -273,12 +232,13 @@ def _preferences(records: Records, published: _Published, counts: Counter[str]) 
     return records.map(lambda record: list(read(record)), "pid")
 
 
-def _judged(records: Records, published: _Published, counts: Counter[str], dose: int) -> list[list[Row]]:
+def _judged(records: Records, responses: Responses | None, counts: Counter[str]) -> list[list[Row]]:
     """The rows of a file of judged pairs, by record; the judge is the model whose fields come first."""
     models: list[Columns] = columns(records)
     if len(models) != 2:
         raise ValueError(f"{records.path}: {len(models)} models in the names of fields, expected the two of a pair")
     own_first = not records.path.stem.endswith("_reverse")
+    questions = {question.id: question for question in responses.questions} if responses else {}
 
     def read(record: Row) -> list[Row]:
         asked = plain_question(record)
@@ -287,15 +247,15 @@ def _judged(records: Records, published: _Published, counts: Counter[str], dose:
         if role not in OTHER:
             counts[role] += 1
             return []
-        question = published.questions.get(asked.id, asked)
+        question = questions.get(asked.id, asked)
         if question.gold != asked.gold:
             raise ValueError(f"field 'gold_label' says {asked.gold}, the answers given say {question.gold}")
         chances = [number_or_nan(record.get(name), f"field {name!r}") for name in ("prob_1", "prob_2")]
-        if any(not 0 <= chance <= 1 for chance in chances if not math.isnan(chance)):
+        if any(chance < 0 or chance > 1 for chance in chances):
             raise ValueError(f"fields 'prob_1' and 'prob_2' hold {chances}, expected probabilities")
         p_first = chances[0] / sum(chances) if sum(chances) > 0 else math.nan
         labels = [answer.label for answer in answers]
-        item = Item(question, models[0].model, models[1].model, role, labels, dose=dose)
+        item = Item(question, models[0].model, models[1].model, role, labels)
         return [_row(item, own_first, record.get("judge_output"), p_first)]
 
     return records.map(read, "question_unique_id")
@@ -306,24 +266,22 @@ def _refuse_unread(records: Records, found: Sequence[Sequence[Row]]) -> None:
 
     A file of nulls alone is one of a judge that failed: nothing in it is misread.
     """
-    count = sum(map(len, found))
-    if any(row["outcome"] == "ok" for rows in found for row in rows):
-        return
-    for name in VERDICTS:
-        for index, rows in enumerate(found):
-            verdict = records.rows[index].get(name)
-            if rows and verdict is not None:
-                raise ValueError(
-                    f"{records.path}: none of {count} verdicts could be read, for instance {show(verdict)} in record "
-                    f'{index + 1} (field {name!r}); expected the text "1" or "2"'
-                )
+    judged = [(index, records.rows[index]) for index, rows in enumerate(found) if rows]
+    fields = NAMES["fields"]["pair_verdicts"]
+    unread = ((i, name, row[name]) for name in fields for i, row in judged if row.get(name) is not None)
+    if not any(row["outcome"] == "ok" for rows in found for row in rows) and (first := next(unread, None)):
+        index, name, verdict = first
+        raise ValueError(
+            f"{records.path}: none of {sum(map(len, found))} verdicts could be read, for instance {show(verdict)} in "
+            f'record {index + 1} (field {name!r}); expected the text "1" or "2"'
+        )
 
 
 def _arm(path: Path, kind: str) -> tuple[str, int]:
     """Which the judge's own answer is, and how many of its words were replaced, from the file's name."""
     words = path.stem.split("_")
     roles = {ROLES[word] for word in words if word in ROLES}
-    strange = {*words} - PLAIN - {*ROLES, "2w"}
+    strange = {*words} - {*NAMES["values"]["plain"], *ROLES, "2w"}
     if len(roles) != 1 or strange or ("pref" in words) != (kind == "comparison"):
         raise ValueError(
             f"{path}: the name does not tell what was judged; it has to be one of {', '.join(PAIR_FILES)}, with "
@@ -335,7 +293,7 @@ def _arm(path: Path, kind: str) -> tuple[str, int]:
 def _p_first(record: Row, name: str, verdict: Any) -> float:
     """The probability of the answer shown first, from that of the token that was said (field `name`)."""
     chance = number_or_nan(record.get(name), f"field {name!r}")
-    if not math.isnan(chance) and not 0 <= chance <= 1:
+    if chance < 0 or chance > 1:
         raise ValueError(f"field {name!r} holds {chance:g}, expected a probability")
     if verdict not in ("1", "2") or not chance >= 0.5:
         return math.nan
@@ -352,8 +310,7 @@ def _program_row(item: Item, record: Mapping[str, Any], game: int, scores: Seque
     unread = _row(item, own_first, None, math.nan)
     if scores is None or given is None:
         return unread
-    if not isinstance(given, list) or len(given) != len(scores):
-        raise ValueError(f"field {name!r} holds {show(given)}, expected a list of three numbers")
+    refuse_if(not isinstance(given, list) or len(given) != len(scores), name, given, "a list of three numbers")
     values = [number_or_nan(each, f"field {name!r}") for each in given]
     if any(map(math.isnan, values)):
         return unread
@@ -364,17 +321,3 @@ def _program_row(item: Item, record: Mapping[str, Any], game: int, scores: Seque
     both = by_place["first"] + by_place["second"]
     row = _row(item, own_first, verdict, by_place["first"] / both if both > 0 else math.nan)
     return row | {"outcome": "tie"} if leaders == ["tie"] else row
-
-
-def _problem(record: Mapping[str, Any]) -> str:
-    id = record.get("unique_id")
-    if isinstance(id, bool) or not isinstance(id, int | str) or id == "":
-        raise ValueError(f"field 'unique_id' holds {show(id)}, expected a number or a text")
-    return str(id)
-
-
-def _flag(record: Mapping[str, Any], number: int) -> bool | None:
-    flag = record.get(f"assistent_{number}_is_correct")
-    if flag is not None and not isinstance(flag, bool):
-        raise ValueError(f"field 'assistent_{number}_is_correct' holds {show(flag)}, expected true or false")
-    return flag

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import pkgutil
 import re
 import tempfile
-import tomllib
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from html import unescape
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from helpers.datasets import hub as repository
-from helpers.datasets.files import QUESTION_FILES
-from helpers.datasets.reading import Records, find_file, id_of, name_in, read_rows, show, text_field
+from helpers.datasets.hub import NAMES, QUESTION_FILES, Entry, Source, find_file, one_file, read_table
+from helpers.datasets.reading import Records, id_of, name_in, read_rows, refuse_if, show, text_field, typed
 from helpers.types import Question
 
-#: The files on passages that a folder is searched for; exactly one may be there.
-PASSAGE_FILES = (
-    "passages.jsonl",
-    *(f"QuALITY.v1.0.1.{kind}{split}" for kind in ("htmlstripped.", "") for split in ("dev", "train", "test")),
-    "quality_responses.json",
-    "quality_responses.csv",
-)
+PASSAGE_FILES = tuple(NAMES["files"]["passages"])
 #: The split that is taken of a folder laid out as data sets on the hub are.
 SPLIT = "data/validation-*.parquet"
-#: The fields that name a record in messages; the first that a file has counts.
-ID_FIELDS = ("question_unique_id", "set_unique_id", "pid", "uid", "question_id", "answer_id", "prompt_id", "id")
 #: Texts of which this many of 100 letters are the same, in the same order, are near-duplicates (rapidfuzz's `ratio`).
 NEAR = 90
 #: Of more texts than this only those that are equal but for case, spaces and punctuation are found.
@@ -55,7 +44,7 @@ class Format(NamedTuple):
     read: Callable[..., Any]
 
 
-def find_set(source: str | Path, hub: Mapping[str, Any] | None, names: tuple[str, ...], what: str = "") -> Path:
+def find_set(source: Source, hub: Entry, names: tuple[str, ...], what: str = "") -> Path:
     """The file that `source` means: itself, one of `names` or the validation split in a folder, or the hub's `what`.
 
     By default that are its questions, or else its answers, which hold theirs.
@@ -64,10 +53,10 @@ def find_set(source: str | Path, hub: Mapping[str, Any] | None, names: tuple[str
         splits = sorted(Path(source).glob(SPLIT))
         return splits[0] if len(splits) == 1 else find_file(source, names)
     what = what or ("questions" if hub and hub.get("questions") else "answers")
-    return find_file(repository.from_hub(hub, what, names=names), names)
+    return one_file(source, hub, what, names)
 
 
-def read_set(source: str | Path, path: Path, mappers: Mapping[str, Callable[..., Any]]) -> tuple[Records, Format]:
+def read_set(source: Source, path: Path, mappers: Mapping[str, Callable[..., Any]]) -> tuple[Records, Format]:
     """The records of a file of questions or answers, and which of the formats that `mappers` read it is in.
 
     `source` is what was asked for, `path` the file that it means. JSON and Parquet files of the hub, and of a folder
@@ -75,21 +64,16 @@ def read_set(source: str | Path, path: Path, mappers: Mapping[str, Callable[...,
     """
     table = path.suffix == ".parquet"
     records = _columns(path) if table else read_rows(path)
-    formats = [Format(**_formats()[name], read=mapper) for name, mapper in mappers.items()]
+    formats = [Format(**read_table("question_sets.toml")[name], read=mapper) for name, mapper in mappers.items()]
     form = next((each for each in formats if records.fields.issuperset(each.needs)), None)
     if form is None:
         raise records.unknown("one of " + "; ".join(each.words for each in formats))
     if table:
         rows = _typed(records, form)
-        return Records(path, rows, tuple(range(len(rows))), "\n" * len(rows)), form
+        return Records(path, rows, tuple(range(1, len(rows) + 1))), form
     if Path(source) != path and path.suffix != ".csv":
         records = replace(records, rows=_typed(records, form))
     return records, form
-
-
-@cache
-def _formats() -> dict[str, Any]:
-    return tomllib.loads((pkgutil.get_data(__package__, "question_sets.toml") or b"").decode())
 
 
 def _columns(path: Path) -> Records:
@@ -98,7 +82,7 @@ def _columns(path: Path) -> Records:
     from pyarrow.parquet import read_schema
 
     try:
-        return Records(path, (dict.fromkeys(read_schema(path).names),), (0,), "")
+        return Records(path, (dict.fromkeys(read_schema(path).names),), (1,))
     except ArrowException as error:
         raise ValueError(f"{path}: not readable as Parquet: {str(error).splitlines()[0]}") from None
 
@@ -120,7 +104,7 @@ def _typed(records: Records, form: Format) -> tuple[Any, ...]:
         for name, type in types.items()
     }
     more = {"columns": [*types]} if table else {}
-    if not table and records.text.find("{") < records.offsets[0]:
+    if records.listed:
         more = {"field": "prompts"}
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -144,7 +128,7 @@ def _unchanged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 # --- loading ----------------------------------------------------------------------------------------------------------
 
 
-def load_questions(source: str | Path, hub: Mapping[str, Any] | None = None) -> tuple[Question, ...]:
+def load_questions(source: Source, hub: Entry = None) -> tuple[Question, ...]:
     """The questions in a file, in a folder with exactly one of QUESTION_FILES, or behind the hub entry ("hub").
 
     The format is recognised by what the records hold; the published answers stand for the questions that they
@@ -161,7 +145,7 @@ def load_questions(source: str | Path, hub: Mapping[str, Any] | None = None) -> 
     return tuple(questions)
 
 
-def load_arena_questions(source: str | Path, hub: Mapping[str, Any] | None = None) -> tuple[Question, ...]:
+def load_arena_questions(source: Source, hub: Entry = None) -> tuple[Question, ...]:
     """Which questions does this Arena-Hard question.jsonl hold: a file, the folder that it lies in, or "hub"?
 
     v2.0 and the v0.1 of today (uid, category, prompt) and the older v0.1 (question_id, category, turns[].content, of
@@ -175,7 +159,7 @@ def load_arena_questions(source: str | Path, hub: Mapping[str, Any] | None = Non
     return tuple(questions)
 
 
-def load_passages(source: str | Path, hub: Mapping[str, Any] | None = None, hard: bool = False) -> tuple[Question, ...]:
+def load_passages(source: Source, hub: Entry = None, hard: bool = False) -> tuple[Question, ...]:
     """The questions on passages in a file, in a folder with exactly one of PASSAGE_FILES, or behind the hub entry.
 
     QuALITY (a line for each article and writer, or a row for each question; tags of its HTML variant are stripped,
@@ -192,7 +176,11 @@ def load_passages(source: str | Path, hub: Mapping[str, Any] | None = None, hard
     if form.read is read_flat:
         every = records
         records, left_out = with_gold(every)
-        _warn_of(left_out, every)
+        if left_out:
+            # Of the file's name alone: the folders are those of one machine, and notebooks keep what is warned of.
+            example = f"for instance record {left_out[0] + 1}, line {every.lines[left_out[0]]}"
+            none = f"{len(left_out)} of {len(every.rows)} records have no gold label (field 'output_label')"
+            warnings.warn(f"{path.name}: {none} and are left out, {example}", stacklevel=2)
     questions = questions_on_passages(records, form.read)
     if not hard:
         return questions
@@ -208,14 +196,14 @@ def questions_on_passages(records: Records, read: Callable[..., Any] | None = No
     found = map_records(records, read or read_flat)
     if read is _article:
         records.refuse_duplicates([row["id"] for row in records.rows], "article ids")
-    placed = [(offset, one) for offset, each in zip(records.offsets, found, strict=True) for one in each]
-    records, questions = replace(records, offsets=tuple(at for at, _ in placed)), tuple(one for _, one in placed)
+    placed = [(line, one) for line, each in zip(records.lines, found, strict=True) for one in each]
+    records, questions = replace(records, lines=tuple(line for line, _ in placed)), tuple(one for _, one in placed)
     records.refuse_duplicates([question.id for question in questions], "question ids")
     first: dict[str, int] = {}
     for index, question in enumerate(questions):
         one, other = questions[first.setdefault(question.article, index)].passage, question.passage
         if one != other:
-            lines = f"lines {records.line(first[question.article])} and {records.line(index)}"
+            lines = f"lines {records.lines[first[question.article]]} and {records.lines[index]}"
             # A mark at the first difference: two long texts are not compared by eye.
             equal = (a == b for a, b in zip(one, other, strict=False))
             same = next((i for i, each in enumerate(equal) if not each), min(len(one), len(other)))
@@ -227,8 +215,8 @@ def questions_on_passages(records: Records, read: Callable[..., Any] | None = No
 
 
 def map_records(records: Records, read: Callable[..., Any]) -> list[Any]:
-    """`read` applied to each record; a message names the record by the first of ID_FIELDS that the file has."""
-    return records.map(read, next((name for name in ID_FIELDS if name in records.fields), "id"))
+    """`read` applied to each record; a message names it by the first of the fields for ids that the file has."""
+    return records.map(read, next((name for name in NAMES["fields"]["ids"] if name in records.fields), "id"))
 
 
 def with_gold(records: Records) -> tuple[Records, list[int]]:
@@ -239,19 +227,8 @@ def with_gold(records: Records) -> tuple[Records, list[int]]:
     gold = [not isinstance(row, dict) or row.get("output_label") not in (None, "") for row in records.rows]
     if not any(gold):
         raise ValueError(f"{records.path}: none of {len(gold)} records has a gold label (field 'output_label')")
-    rows, offsets = (tuple(compress(each, gold)) for each in (records.rows, records.offsets))
-    return replace(records, rows=rows, offsets=offsets), [at for at, there in enumerate(gold) if not there]
-
-
-def _warn_of(left_out: list[int], records: Records) -> None:
-    # Of the file's name alone: the folders are those of one machine, and notebooks keep what is warned of.
-    if left_out:
-        example = f"record {left_out[0] + 1}, line {records.line(left_out[0])}"
-        warnings.warn(
-            f"{records.path.name}: {len(left_out)} of {len(records.rows)} records have no gold label (field "
-            f"'output_label') and are left out, for instance {example}",
-            stacklevel=3,
-        )
+    rows, lines = (tuple(compress(each, gold)) for each in (records.rows, records.lines))
+    return replace(records, rows=rows, lines=lines), [at for at, there in enumerate(gold) if not there]
 
 
 def _distinct(records: Records, questions: Sequence[Question]) -> tuple[Question, ...]:
@@ -259,7 +236,7 @@ def _distinct(records: Records, questions: Sequence[Question]) -> tuple[Question
     for index, question in enumerate(questions):
         earlier = first.setdefault(question.id, index)
         if questions[earlier] != question:
-            lines = f"lines {records.line(earlier)} and {records.line(index)}"
+            lines = f"lines {records.lines[earlier]} and {records.lines[index]}"
             raise ValueError(f"{records.path}, {lines}: question {question.id} with two different texts or categories")
     return tuple(questions[index] for index in first.values())
 
@@ -268,9 +245,7 @@ def _distinct(records: Records, questions: Sequence[Question]) -> tuple[Question
 
 
 def _plain(record: dict[str, Any]) -> Question:
-    points = record.get("points") or []
-    if not isinstance(points, list):
-        raise ValueError(f"field 'points' holds {show(points)}, expected a list of texts")
+    points = typed(record, "points", list, "a list of texts") or []
     return Question(
         id=text_field(record, "id"),
         category=text_field(record, "category"),
@@ -281,13 +256,10 @@ def _plain(record: dict[str, Any]) -> Question:
 
 
 def _mt_bench(record: dict[str, Any]) -> Question:
-    number, turns, reference = record.get("question_id"), record.get("turns"), record.get("reference")
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise ValueError(f"field 'question_id' holds {show(number)}, expected a whole number")
-    if not isinstance(turns, list) or not turns:
-        raise ValueError(f"field 'turns' holds {show(turns)}, expected a list that begins with the question's text")
-    if reference is not None and not isinstance(reference, list):
-        raise ValueError(f"field 'reference' holds {show(reference)}, expected a list with a text for each turn")
+    number = record.get("question_id")
+    refuse_if(type(number) is not int, "question_id", number, "a whole number")
+    turns = typed(record, "turns", list, "a list that begins with the question's text", needed=True)
+    reference = typed(record, "reference", list, "a list with a text for each turn")
     category = text_field(record, "category")
     return Question(
         id=f"{category}_{number:03d}",
@@ -304,8 +276,7 @@ def _answered(record: dict[str, Any]) -> Question:
 def _judged_pair(record: dict[str, Any]) -> Question:
     """An instruction with two responses, one of them known to be better; its category is the bias it is made for."""
     label = record.get("label")
-    if type(label) is not int or label not in (1, 2):
-        raise ValueError(f"field 'label' holds {show(label)}, expected 1 or 2: the better response")
+    refuse_if(type(label) is not int or label not in (1, 2), "label", label, "1 or 2: the better response")
     return Question(
         id=text_or_none(record, "id") or "",
         category=text_field({"category": record.get("bias")}, "category"),
@@ -337,10 +308,8 @@ def _quality_row(record: dict[str, Any], instead: str | None = None) -> list[Que
     gold, difficult = record.get("gold_label"), record.get("difficult")
     if gold is None:
         raise ValueError("no 'gold_label': the test split is published without it; take dev or train")
-    if isinstance(gold, str):
-        raise ValueError(f"field 'gold_label' holds {show(gold)}, expected a whole number from 1 to 4")
-    if isinstance(difficult, bool) or difficult not in (None, 0, 1):
-        raise ValueError(f"field 'difficult' holds {show(difficult)}, expected 0 or 1")
+    refuse_if(isinstance(gold, str), "gold_label", gold, "a whole number from 1 to 4")
+    refuse_if(isinstance(difficult, bool) or difficult not in (None, 0, 1), "difficult", difficult, "0 or 1")
     return [
         Question(
             id=text_or_none(record, "question_unique_id") or instead or text_field(record, "question_unique_id"),
@@ -360,10 +329,9 @@ def _article(record: dict[str, Any]) -> list[Question]:
 
     def read(row: dict[str, Any], number: int) -> Question:
         options, gold, reasons = options_of(row.get("options")), row.get("gold"), row.get("reasons")
-        if gold not in tuple(LETTERS):
-            raise ValueError(f"field 'gold' holds {show(gold)}, expected one of A, B, C, D")
-        if reasons is not None and (not isinstance(reasons, list) or len(reasons) != len(options)):
-            raise ValueError(f"field 'reasons' holds {show(reasons)}, expected a reason for each of 4 options")
+        refuse_if(gold not in tuple(LETTERS), "gold", gold, "one of A, B, C, D")
+        wrong = reasons is not None and (not isinstance(reasons, list) or len(reasons) != len(options))
+        refuse_if(wrong, "reasons", reasons, "a reason for each of 4 options")
         points = tuple(text_field({"reasons": reason}, "reasons") for reason in reasons or ())
         id, text = text_field(row, "id"), text_field(row, "text")
         return Question(id, category, text, points, None, -1, article, passage, options, gold)
@@ -386,9 +354,7 @@ def read_flat(record: dict[str, Any]) -> list[Question]:
 
 def _each(record: dict[str, Any], read: Callable[..., Question], name: str) -> list[Question]:
     """The questions in a record; what is wrong with one is reported with its id."""
-    rows = record.get("questions")
-    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
-        raise ValueError(f"field 'questions' holds {show(rows)}, expected a list of objects")
+    rows = typed(record, "questions", list, "a list of objects", dict, needed=True)
     found = []
     for number, row in enumerate(rows, 1):
         try:

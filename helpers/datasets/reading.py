@@ -7,22 +7,19 @@ import gzip
 import io
 import json
 import math
-import pkgutil
 import re
-import tomllib
 import unicodedata
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from helpers.datasets import hub as repository
-from helpers.datasets.files import FILE_ENDS
+from helpers.datasets.hub import NAMES, read_table
 from helpers.escaping import UNSEEN
 from helpers.json_text import Odd, decode, document
-from helpers.types import short_hash
+from helpers.types import Question, short_hash
 
 #: More bytes than any file of verdicts holds, unpacked.
 MOST_BYTES = 4_000_000_000
@@ -30,15 +27,8 @@ MOST_BYTES = 4_000_000_000
 HEAD = 4096
 #: Letters of a found value that an error message shows.
 LONGEST_SHOWN = 40
-#: Fields that hold a name, which sentences, figures and files will repeat: one line of letters that can be seen.
-NAMES = frozenset(
-    (
-        *("id", "uid", "pid", "prompt_id", "question_id", "question_unique_id", "set_unique_id", "article_id"),
-        *("judge", "judge_model", "evaluator", "evaluatee", "annotator", "model", "model_a", "model_b", "model_1"),
-        *("model_2", "generator_1", "generator_2", "model_name", "model_label", "model_vendor", "model_tier", "mode"),
-        *("category", "hint_mode", "label", "answer_id", "top_answer_id", "cmp_key", "pair_id", "response_model"),
-    )
-)
+#: Fields that hold a name, which sentences, figures and files will repeat, and the letters that one may have.
+NAMED = frozenset(NAMES["fields"]["names"])
 LONGEST_NAME = 200
 _SPACE = re.compile(r"[ \t\r\n]*")
 _PROMPTS = re.compile(r'"prompts"[ \t\r\n]*:[ \t\r\n]*\[')
@@ -48,28 +38,17 @@ _PROMPTS = re.compile(r'"prompts"[ \t\r\n]*:[ \t\r\n]*\[')
 
 @dataclass(frozen=True)
 class Records:
-    """The records of one file in file order, with the place of each in the text."""
+    """The records of one file in file order, with the line on which each begins, counted from 1."""
 
     path: Path
     rows: tuple[Any, ...]
-    offsets: tuple[int, ...]
-    text: str
-
-    def line(self, index: int) -> int:
-        """The line on which record `index` begins, counted from 1."""
-        return self.text.count("\n", 0, self.offsets[index]) + 1
-
-    def lines(self) -> Iterator[int]:
-        """The lines on which the records begin."""
-        line, before = 1, 0
-        for offset in self.offsets:
-            line += self.text.count("\n", before, offset)
-            before = offset
-            yield line
+    lines: tuple[int, ...]
+    #: Whether they are those of the list `prompts` in an object.
+    listed: bool = False
 
     def place(self, index: int) -> str:
         """Where record `index` stands in error messages: file, line, and number of the record, both counted from 1."""
-        return f"{self.path}, line {self.line(index)}, record {index + 1}"
+        return f"{self.path}, line {self.lines[index]}, record {index + 1}"
 
     @property
     def fields(self) -> frozenset[str]:
@@ -102,7 +81,7 @@ class Records:
         places: dict[Any, list[int]] = {}
         for index, key in enumerate(keys):
             places.setdefault(key, []).append(index)
-        twice = {key: ", ".join(str(self.line(i)) for i in found) for key, found in places.items() if len(found) > 1}
+        twice = {key: ", ".join(str(self.lines[i]) for i in found) for key, found in places.items() if len(found) > 1}
         if twice:
             named = (f"{key if isinstance(key, str) else ' by '.join(key)} (lines {twice[key]})" for key in twice)
             raise ValueError(f"{self.path}: {what} more than once: {'; '.join(named)}")
@@ -126,6 +105,20 @@ class Problem:
         return f"{self.file}{f', line {self.line}' if self.line else ''}: {self.text}"
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """What files hold, as a frame or as questions, and what in them could not be read as it stands."""
+
+    frame: Any = None
+    problems: tuple[Problem, ...] = ()
+    questions: tuple[Question, ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many problems of each kind there are."""
+        return dict(Counter(problem.kind for problem in self.problems))
+
+
 def read_records(path: Path) -> Records:
     """The records of a JSON array, of the list `prompts` in a JSON object, or of a file with one object a line.
 
@@ -133,16 +126,20 @@ def read_records(path: Path) -> Records:
     a file without any record.
     """
     text = read_text(path)
-    found: list[tuple[int, Any]] = []
+    rows: list[Any] = []
+    lines, places = [1], [0]
     try:
         # One by one, so that the number of an odd record is known.
-        found.extend(_values(text, one_a_line=end_of_name(path) == ".jsonl"))
+        for at, value in _values(text, one_a_line=end_of_name(path) == ".jsonl"):
+            lines.append(lines[-1] + text.count("\n", places[-1], at))
+            places.append(at)
+            rows.append(value)
     except json.JSONDecodeError as error:
-        which = f", record {len(found) + 1}" if found or isinstance(error, Odd) else ""
+        which = f", record {len(rows) + 1}" if rows or isinstance(error, Odd) else ""
         raise ValueError(f"{path}, line {error.lineno}{which}: not readable as JSON: {error.msg}") from None
-    if not found:
+    if not rows:
         raise ValueError(f"{path}, line 1: no record in this file")
-    return Records(path, tuple(value for _, value in found), tuple(at for at, _ in found), text)
+    return Records(path, tuple(rows), tuple(lines[1:]), listed=-1 < text.find("{") < places[1])
 
 
 def read_lines(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
@@ -176,30 +173,36 @@ def read_rows(path: Path) -> Records:
     """
     if end_of_name(path) not in (".csv", ".tsv"):
         return read_records(path)
-    text = read_text(path)
-    lines = list(io.StringIO(text, newline=""))
-    begins = [0]
-    for line in lines:
-        begins.append(begins[-1] + len(line))
-    reader = csv.reader(lines, strict=True, delimiter=max(",;\t", key="".join(lines[:1]).count))
-    rows, offsets, at = [], [], 0
-    try:
-        names = next(reader, [])
-        if len(set(names)) < len(names):
-            raise ValueError(f"{path}, line 1: a column's name occurs twice")
-        at = reader.line_num
-        for cells in reader:
-            at, line = reader.line_num, at + 1
-            if cells and len(cells) != len(names):
-                raise ValueError(f"{path}, line {line}: {len(cells)} cells where the header has {len(names)}")
-            if cells:
-                rows.append({name: cell or None for name, cell in zip(names, cells, strict=True)})
-                offsets.append(begins[line - 1])
-    except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: not readable as CSV: {error}") from None
+    lines = list(io.StringIO(read_text(path), newline=""))
+    rows = []
+    for line, row in read_cells(lines, path, max(",;\t", key="".join(lines[:1]).count)):
+        if isinstance(row, str):
+            raise ValueError(f"{path}, line {line}: {row}")
+        rows.append((line, {name: cell or None for name, cell in row.items()}))
     if not rows:
         raise ValueError(f"{path}, line 1: no record in this file")
-    return Records(path, tuple(rows), tuple(offsets), text)
+    return Records(path, tuple(row for _, row in rows), tuple(line for line, _ in rows))
+
+
+def read_cells(lines: Iterable[str], path: Path, separator: str = ",") -> Iterator[tuple[int, dict[str, str] | str]]:
+    """Each row of a table with its line: its cells by column, or what is wrong with their number.
+
+    A column's name that occurs twice and a broken quote, behind which nobody knows where rows begin, are ValueErrors.
+    """
+    reader = csv.reader(lines, strict=True, delimiter=separator)
+    try:
+        names = [cell.strip() for cell in next(reader, [])]
+        if len(set(names)) < len(names):
+            raise ValueError(f"{path}, line 1: a column's name occurs twice")
+        line = reader.line_num + 1
+        for cells in reader:
+            if cells and len(cells) != len(names):
+                yield line, f"{len(cells)} cells where the header has {len(names)}"
+            elif cells:
+                yield line, dict(zip(names, cells, strict=True))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: not readable as CSV: {error}") from None
 
 
 def _values(text: str, one_a_line: bool) -> Iterator[tuple[int, Any]]:
@@ -250,7 +253,7 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-# --- files ------------------------------------------------------------------------------------------------------------
+# --- texts ------------------------------------------------------------------------------------------------------------
 
 
 def read_text(path: Path) -> str:
@@ -305,15 +308,10 @@ def _no_text(head: bytes) -> str:
     """What a file is that begins so, and what to do; "" where it may be text."""
     plain = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     for form, begin in (("bytes", head), ("text", plain)):
-        for kind in _kinds()[form]:
+        for kind in read_table("kinds.toml")[form]:
             if begin.startswith(kind["starts"].encode("latin-1")):
                 return f"{kind['is']}; {kind['instead']}"
     return ""
-
-
-@cache
-def _kinds() -> dict[str, Any]:
-    return tomllib.loads((pkgutil.get_data(__package__, "kinds.toml") or b"").decode())
 
 
 def end_of_name(path: Path) -> str:
@@ -344,85 +342,38 @@ def first_record(path: Path) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def find_file(source: str | Path, names: tuple[str, ...]) -> Path:
-    """The file that `source` means: itself, or the only one of `names` in the folder `source`."""
-    path = Path(source)
-    if path.is_file():
-        return path
-    if not path.is_dir():
-        raise FileNotFoundError(f"{path}: no such file or folder; a folder would have to hold {' or '.join(names)}")
-    present = [name for name in names if (path / name).is_file()]
-    if len(present) > 1:
-        raise ValueError(f"{path}: holds {' and '.join(present)}; name the one file that is meant")
-    if not present:
-        raise FileNotFoundError(f"{path}: expected {' or '.join(names)} in this folder, found {entries(path)}")
-    return path / present[0]
-
-
-def entries(folder: Path) -> str:
-    """What lies in a folder, in words."""
-    return ", ".join(sorted(entry.name for entry in folder.iterdir())) or "nothing"
-
-
-def one_file(source: str | Path, hub: Mapping[str, Any] | None, what: str, names: tuple[str, ...]) -> Path:
-    """The file that `source` means: itself, the only one of `names` in that folder, or the hub's entry `what`."""
-    if source != "hub":
-        return find_file(source, names)
-    found = _fetched(hub, what, names)
-    if len(found) > 1:
-        raise ValueError(f"hub: {what} means {' and '.join(path.name for path in found)}; name the one that is meant")
-    return found[0]
-
-
-def all_files(source: str | Path, hub: Mapping[str, Any] | None, what: str, names: tuple[str, ...]) -> list[Path]:
-    """The files that `source` means: itself, all of `names` in a folder (else all its .jsonl), or those on the hub."""
-    if source == "hub":
-        return _fetched(hub, what, names)
-    path = Path(source)
-    if not path.is_dir():
-        return [find_file(path, names)]
-    present = [path / name for name in names if (path / name).is_file()] or sorted(path.glob("*.jsonl"))
-    return present or [find_file(path, names)]
-
-
-def _fetched(hub: Mapping[str, Any] | None, what: str, names: tuple[str, ...]) -> list[Path]:
-    """The files of the hub entry: those it names, and of a folder those of `names` that are there."""
-    entry = hub or {}
-    named = entry.get(what)
-    paths = named if isinstance(named, list) else [named]
-    if not entry.get("repo") or not all(paths) or not paths:
-        return [repository.from_hub(hub, what)]  # its error says what the entry lacks
-    repo, revision = entry["repo"], entry.get("revision") or "main"
-    found = []
-    for path in (path.strip("/") for path in paths):
-        if PurePosixPath(path).suffix in FILE_ENDS:
-            found.append(repository.fetch(repo, path, revision))
-            continue
-        missing = None
-        before = len(found)
-        for name in names:
-            try:
-                found.append(repository.fetch(repo, str(PurePosixPath(path, name)), revision))
-            except FileNotFoundError as error:
-                missing = error  # lists the files that are there
-        if len(found) == before and missing:
-            raise FileNotFoundError(f"none of {', '.join(names)} in {path}/: {missing}")
-    return found
-
-
 # --- fields -----------------------------------------------------------------------------------------------------------
+
+
+def refuse_if(wrong: object, name: str, value: Any, expected: str) -> None:
+    """A ValueError, where something is wrong, that names a field, what it holds, and what is expected there."""
+    if wrong:
+        raise ValueError(f"field {name!r} holds {show(value)}, expected {expected}")
+
+
+def typed(
+    record: Mapping[str, Any], name: str, kind: type, expected: str, each: type = object, needed: bool = False
+) -> Any:
+    """What field `name` holds, None where it is null or missing; anything but a `kind` (of `each`) is a ValueError.
+
+    So is what is null, missing or empty where it is `needed`.
+    """
+    value = record.get(name)
+    fits = isinstance(value, kind) and (kind is not list or all(isinstance(part, each) for part in value))
+    wrong = not (fits and value) if needed else value is not None and not fits
+    refuse_if(wrong, name, value, expected)
+    return value
 
 
 def text_field(record: Mapping[str, Any], name: str, *, blank: bool = False) -> str:
     """The text in field `name`; missing, not a text, blank (unless `blank`) or not encodable is a ValueError.
 
-    So is a name (a field of NAMES) that is longer than LONGEST_NAME letters or holds signs that nobody sees.
+    So is a name (a field of `names.toml`) that is longer than LONGEST_NAME letters or holds signs that nobody sees.
     """
     if name not in record:
         raise ValueError(f"field {name!r} is missing; found {', '.join(record) or 'no field'}")
     value = record[name]
-    if not isinstance(value, str):
-        raise ValueError(f"field {name!r} holds {show(value)}, expected a text")
+    refuse_if(not isinstance(value, str), name, value, "a text")
     if not blank and not value.strip():
         raise ValueError(f"field {name!r} is empty")
     try:
@@ -431,7 +382,7 @@ def text_field(record: Mapping[str, Any], name: str, *, blank: bool = False) -> 
         # No provider, file or hash takes half a surrogate pair: better now than at the first call that costs money.
         code = f"U+{ord(value[error.start]):04X}"
         raise ValueError(f"field {name!r} holds a lone surrogate ({code}) at character {error.start + 1}") from None
-    return checked_name(value, f"field {name!r}") if name in NAMES else value
+    return checked_name(value, f"field {name!r}") if name in NAMED else value
 
 
 def checked_name(text: str, where: str) -> str:
@@ -459,8 +410,7 @@ def name_in(record: Mapping[str, Any], name: str, instead: str) -> str:
     if value is None or (isinstance(value, str) and not value.strip()):
         return instead
     text = text_field(record, name)
-    if not text.isprintable():
-        raise ValueError(f"field {name!r} holds {show(text)}, expected a name in one line")
+    refuse_if(not text.isprintable(), name, text, "a name in one line")
     return text
 
 
@@ -489,8 +439,7 @@ def short_name(text: str) -> str:
 def whole_number(record: Mapping[str, Any], name: str, least: int) -> int:
     """The whole number in field `name`; anything else, and one below `least`, is a ValueError."""
     value = record.get(name)
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"field {name!r} holds {show(value)}, expected a whole number from {least} up")
+    refuse_if(type(value) is not int or value < least, name, value, f"a whole number from {least} up")
     return value
 
 

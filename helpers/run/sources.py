@@ -106,9 +106,7 @@ def pair_judgments(source: Path | str, experiment: Experiment, responses: datase
             f"{source}: does not say what the three numbers of a game stand for, so nothing is known of its verdicts; "
             'name them in `scores`, in their order: "first", "second", "tie" or "own", "other", "tie"'
         )
-    loaded = datasets.load_code_pairs(source, experiment.hub, scores, experiment.name)
-    loaded.frame.attrs["counts"] |= loaded.counts
-    return loaded.frame
+    return datasets.load_code_pairs(source, experiment.hub, scores, experiment.name)
 
 
 def _some(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
@@ -201,7 +199,7 @@ def _of_templates(place: Path) -> bool:
     if not place.is_dir():
         return place.suffix == ".yaml"
     templates = sorted(path.name for path in place.glob("*.yaml"))
-    tests = [str(path.relative_to(place)) for path in bias_tests.below(place)]
+    tests = [str(path.relative_to(place)) for path in bias_tests.below(place, bias_tests.ENDS)]
     if templates and tests:
         raise ValueError(
             f"{place}: holds templates ({_first_ids(templates)}) and published tests ({_first_ids(tests)}); "

@@ -1,4 +1,4 @@
-"""The account by model: what was sent, paid, perhaps paid and is left; and budgets that single models have."""
+"""What a run may have been billed, by earlier attempts and runs too, and calls that wait for what is left."""
 
 from __future__ import annotations
 
@@ -8,26 +8,40 @@ import math
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from helpers import paths, store
-from helpers.config import load_experiment
-from helpers.judge import UNWRITTEN, Account, Budget, Incomplete, OverBudget, Spending, complete_all
+from helpers.config import ConfigError, load_experiment, load_models
+from helpers.judge import UNWRITTEN, Account, Budget, Incomplete, OverBudget, Spending, complete_all, earlier, make_plan
+from helpers.judge.budget import BudgetReached, cost, worst_case
 from helpers.run import plan
-from helpers.types import Completion, Price, Request, Usage
-from tests.engine.asking import MODELS, PROVIDERS, answering, ask, dearly, requests_to, statuses, within_the_table
-from tests.servers.behaviours import LINE_KINDS, Call, Fault, Reply, faulty, only, polite, scripted, step
-from tests.servers.providers import Entry
+from helpers.run.asking import budget_of
+from helpers.types import Completion, Model, Price, Request, Usage
+from tests.engine.asking import (
+    MODELS,
+    PROVIDERS,
+    answering,
+    ask,
+    attempts,
+    dearly,
+    requests_to,
+    statuses,
+    within_the_table,
+)
+from tests.servers.behaviours import LINE_KINDS, Behaviour, Call, Fault, Reply, faulty, only, polite, scripted, step
+from tests.servers.providers import Entry, JudgeServer
 
 #: US dollars for a million tokens: the three differ, so that an amount in the wrong row shows.
 PRICES = {"openai": Price(1.0, 10.0), "anthropic": Price(2.0, 30.0), "google": Price(3.0, 50.0)}
 DEAR = {kind: replace(MODELS[kind], price=price, max_tokens=100) for kind, price in PRICES.items()}
-GPT = DEAR["openai"]
+GPT, CLAUDE = DEAR["openai"], DEAR["anthropic"]
 #: Sent and answered, but the answer does not arrive or is empty, and refused: what does not let anybody wait.
 FAULTS = ("dropped", "reset_early", "reset", "truncated", "broken_json", "empty", "500", "429")
 
@@ -128,9 +142,7 @@ async def _cancelled(requests: list[Request], folder: Path, budget: Budget, read
         await run
 
 
-def test_calls_that_are_cut_off_count_as_perhaps_billed_at_the_most_that_they_can_cost(
-    serve: Any, tmp_path: Path
-) -> None:
+def test_calls_that_are_cut_off_count_at_the_most_that_they_can_cost(serve: Any, tmp_path: Path) -> None:
     server = serve(lambda call: step(Fault("slow", seconds=20.0) if call.n else Reply("x" * 40), call))
     budget, requests = Budget(1.0), requests_to(GPT, 8)
     asyncio.run(_cancelled(requests, tmp_path, budget, lambda: len(server.calls) == 5))
@@ -141,7 +153,7 @@ def test_calls_that_are_cut_off_count_as_perhaps_billed_at_the_most_that_they_ca
     assert row.usd >= billed(server.calls)
 
 
-def test_an_attempt_that_a_fault_of_our_own_ended_keeps_what_was_reserved_for_it(
+def test_an_attempt_ended_by_our_fault_stays_reserved(
     serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     serve()
@@ -181,9 +193,7 @@ def test_the_same_request_sent_again_by_the_same_budget_is_two_attempts() -> Non
     assert row.usd == pytest.approx(most(request) + 11e-6, abs=1e-15)
 
 
-def test_a_provider_that_counts_more_than_it_could_be_asked_for_is_believed_and_asked_no_more(
-    serve: Any, tmp_path: Path
-) -> None:
+def test_a_provider_that_counts_too_much_is_believed_and_asked_no_more(serve: Any, tmp_path: Path) -> None:
     reply = {"role": "assistant", "content": "Yes.", "refusal": None}
     usage = {"prompt_tokens": 34, "completion_tokens": 90_000}
     body = {"choices": [{"index": 0, "message": reply, "finish_reason": "stop"}], "usage": usage, "model": "m"}
@@ -260,9 +270,7 @@ def test_what_an_earlier_stage_spent_is_gone(serve: Any, tmp_path: Path, whose: 
 # --- at random ------------------------------------------------------------------------------------------------------
 
 
-def test_whatever_fails_and_is_billed_the_worst_bill_is_within_the_budget_in_fifty_runs(
-    serve: Any, tmp_path: Path
-) -> None:
+def test_the_worst_bill_of_any_faults_is_within_the_budget_in_fifty_runs(serve: Any, tmp_path: Path) -> None:
     server = serve(asked=dearly)
     schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     ended = {"complete": 0, "out of money": 0, "unlucky": 0}  # three times in a row on one request, say
@@ -298,9 +306,7 @@ def test_whatever_fails_and_is_billed_the_worst_bill_is_within_the_budget_in_fif
 
 
 @pytest.mark.slow
-def test_a_notebook_out_of_money_fails_and_says_what_is_missing_and_the_same_command_completes_it(
-    serve: Any, tmp_path: Path
-) -> None:
+def test_a_notebook_out_of_money_fails_and_the_same_command_completes_it(serve: Any, tmp_path: Path) -> None:
     names = ["claude_fast", "gpt_fast", "gemini_fast"]
     given = {"judges": names, "candidates": names, "question_limit": 2, "store": str(tmp_path / "replies")}
     given |= {"out": str(tmp_path / "out")}
@@ -329,3 +335,203 @@ def test_a_notebook_out_of_money_fails_and_says_what_is_missing_and_the_same_com
     assert 1 <= asked < 12 and told["account"]["total"]["attempts"] == asked
     assert sum(row["calls"] for row in told["stored"]) == 12 - asked
     assert f"Not in it: {12 - asked} replies that were asked before" in whole.stderr
+
+
+# --- calls that wait --------------------------------------------------------------------------------------------------
+
+#: By hand, for prompts of requests_to: 34 bytes and 200 tokens around them at $1, 100 at $10 a million ...
+GPT_CALL = (34 + 200) * 1e-6 + 100 * 10e-6
+#: ... and 34 bytes and 100 tokens at $2, 100 at $30.
+CLAUDE_CALL = (34 + 100) * 2e-6 + 100 * 30e-6
+
+
+@dataclass
+class Watched(Budget):
+    """A budget that tells when it refused an attempt, and how many of GPT's it let be in flight at once."""
+
+    refused: threading.Event = field(default_factory=threading.Event)
+    most: int = 0
+
+    def reserve(self, request: Request) -> None:
+        try:
+            super().reserve(request)
+        except BudgetReached:
+            self.refused.set()
+            raise
+        self.most = max(self.most, sum(each.model == GPT for each, _ in self._open.values()))
+
+
+@pytest.fixture
+def late(serve: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Watched, Behaviour], JudgeServer]:
+    """Starts Anthropic's server, which answers when the budget has refused a call, and OpenAI's, which it returns."""
+
+    def start(budget: Watched, behave: Behaviour) -> JudgeServer:
+        def wait(call: Call) -> Reply | Fault:
+            assert budget.refused.wait(120)
+            return Reply("x" * 40)
+
+        server = serve(behave)
+        serve(wait)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.env()["OPENAI_BASE_URL"])
+        return server
+
+    return start
+
+
+def short() -> Watched:
+    """A budget that Claude's call all but fills: no call of GPT's fits beside it."""
+    return Watched(CLAUDE_CALL + 0.9 * GPT_CALL, planned=True)
+
+
+def tries(folder: Path, key: str) -> list[tuple[int, str]]:
+    """Number and status of each attempt of a request of GPT's."""
+    return [(each["attempt"], each["status"]) for each in attempts(folder, GPT) if each["key"] == key]
+
+
+@pytest.mark.parametrize(
+    ("fault", "beside", "came"),
+    [
+        # The first attempt fits beside the other call, the second does not, and afterwards there is money for eight.
+        ("truncated", 1.8, ["maybe_billed"] * 6),
+        ("broken_json", 1.8, ["bad_envelope"] * 6),
+        ("empty", 1.0, ["empty", "ok"]),  # costs next to nothing; the second one counts as said
+    ],
+)
+def test_a_call_that_waited_for_money_has_no_tries_more_and_numbers_that_go_on(
+    late: Any, tmp_path: Path, fault: str, beside: float, came: list[str]
+) -> None:
+    budget, dear = Watched(3 * CLAUDE_CALL + beside * GPT_CALL), replace(CLAUDE, price=Price(6.0, 90.0))
+    server = late(budget, only(fault))
+    [doomed] = requests_to(GPT, 1)
+    with suppress(Incomplete):
+        ask([doomed, *requests_to(dear, 1)], tmp_path, budget=budget)
+    assert budget.refused.is_set(), "it had to wait"
+    assert tries(tmp_path, doomed.key) == list(enumerate(came, 1))
+    assert server.count(billed=True) == len(server.calls) == len(came)
+    assert budget.spent + GPT_CALL <= budget.limit, "it was not the money that ended it"
+
+
+def test_a_call_that_only_waited_for_its_first_attempt_is_asked_for_the_first_time(late: Any, tmp_path: Path) -> None:
+    budget = short()
+    late(budget, scripted(["truncated"]))
+    [request] = requests_to(GPT, 1)
+    # Its address has no other call: the one that sets the money aside has to be asked first.
+    assert len(ask([*requests_to(CLAUDE, 1), request], tmp_path, budget=budget)) == 2
+    assert tries(tmp_path, request.key) == [(1, "maybe_billed"), (2, "ok")]
+
+
+def test_deferred_calls_are_asked_side_by_side_as_far_as_the_money_goes(late: Any, tmp_path: Path) -> None:
+    requests = requests_to(GPT, 9)
+    # Nothing fits beside the other call; it costs a tenth of what was set aside for it, and then three fit.
+    budget = short()
+    server = late(budget, only(Reply("Yes.")))
+    assert len(ask([*requests_to(CLAUDE, 1), *requests], tmp_path, budget=budget)) == 10
+    assert len(server.calls) == 9 and {tuple(tries(tmp_path, r.key)) for r in requests} == {((1, "ok"),)}
+    assert budget.most == 3 and budget.reserved == 0.0
+
+
+def test_of_deferred_calls_the_first_goes_alone(late: Any, tmp_path: Path) -> None:
+    # As above three would fit at once, and the key is wrong for all of them.
+    budget = short()
+    server = late(budget, only("401"))
+    with pytest.raises(Incomplete, match="9 of 10"):
+        ask([*requests_to(CLAUDE, 1), *requests_to(GPT, 9)], tmp_path, budget=budget)
+    assert budget.refused.is_set() and len(server.calls) == 1
+
+
+def test_what_reserve_would_say_is_known_without_reserving() -> None:
+    budget, [request] = Budget(1.5 * GPT_CALL), requests_to(GPT, 1)
+    assert budget.reached(request) is None and budget == Budget(1.5 * GPT_CALL)
+    budget.reserve(request)
+    [other] = requests_to(GPT, 1, "What was question")
+    assert budget.reached(other).waiting
+    budget.settle(request, Completion(request.key, "ok", usage=Usage(234, 100)))
+    assert not budget.reached(other).waiting and budget.reserved == 0.0
+    assert worst_case(request) == pytest.approx(GPT_CALL, abs=1e-15)
+
+
+def test_what_all_that_is_reserved_could_not_pay_is_not_waited_for() -> None:
+    [claude], [request] = requests_to(CLAUDE, 1), requests_to(GPT, 1)
+    budget = Budget(CLAUDE_CALL + 0.9 * GPT_CALL, {"gpt": 0.5 * GPT_CALL})
+    assert "budget_usd[gpt]=" in str(budget.reached(request)) and not budget.reached(request).waiting
+    budget.reserve(claude)
+    # Of both budgets, that of all waits for what comes back and the model's own for nothing.
+    assert "budget_usd[gpt]=" in str(budget.reached(request)) and not budget.reached(request).waiting
+    budget = Budget(CLAUDE_CALL + 0.9 * GPT_CALL, {"gpt": 5 * GPT_CALL})
+    budget.reserve(claude)
+    assert "budget_usd=" in str(budget.reached(request)) and budget.reached(request).waiting
+    longer = replace(request, source="x" * 10_000)  # at $1 for a million bytes 0.01 more than there is at all
+    assert "budget_usd=" in str(budget.reached(longer)) and not budget.reached(longer).waiting
+
+
+# --- earlier runs -----------------------------------------------------------------------------------------------------
+
+#: At $1 a million tokens read and $10 written.
+MINE, OTHER = {"experiment": "mine"}, {"experiment": "another"}
+
+
+def stored(folder: Path, model: Model, labels: dict[str, str], *replies: dict[str, Any], first: int = 0) -> None:
+    """Attempts of the first requests to a model, in its file."""
+    writer = store.Writer(store.file_of(folder, model.name))
+    for request, said in zip(requests_to(model, first + len(replies))[first:], replies, strict=True):
+        writer.append(request, Completion(request.key, **{"status": "ok", "text": "Fine.", **said}), labels)
+    writer.close()
+
+
+def test_what_an_experiment_may_have_been_billed_stands_in_the_store(tmp_path: Path) -> None:
+    counted = {"usage": Usage(1000, 50)}
+    stored(tmp_path, GPT, MINE, counted, counted, {"status": "rate_limited"})
+    stored(tmp_path, GPT, OTHER, counted, first=3)
+    assert earlier("mine", [GPT, GPT], tmp_path) == pytest.approx(2 * (1000e-6 + 50 * 10e-6))
+    assert earlier("nobody's", [GPT], tmp_path) == 0.0 == earlier("mine", [MODELS["anthropic"]], tmp_path)
+    stored(tmp_path, GPT, MINE, {"status": "maybe_billed", "maybe_billed": True}, first=4)
+    assert earlier("mine", [GPT], tmp_path) > 2 * (1000e-6 + 50 * 10e-6) + 100 * 10e-6, "at the most that it can be"
+    assert earlier("mine", [replace(GPT, provider="simulated")], tmp_path) == 0.0
+
+
+def test_a_loop_over_a_failing_run_cannot_spend_the_total_again_and_again(serve: Any, tmp_path: Path) -> None:
+    server, labels = serve(only(Fault("truncated"))), {each.key: MINE for each in requests_to(GPT, 3)}
+    one = 34e-6 + 200e-6 + 100 * 10e-6
+    total, ended = 7.5 * one, []
+    for _ in range(9):
+        budget = Budget(1.0, total=total, earlier=earlier("mine", [GPT], tmp_path))
+        try:
+            ask(requests_to(GPT, 3), tmp_path, budget=budget, labels=labels)
+        except (Incomplete, OverBudget) as error:
+            ended.append(str(error))
+    assert server.count(billed=True) <= 7 and earlier("mine", [GPT], tmp_path) <= total
+    assert "budget_total_usd=" in ended[-1] and "earlier attempts may have been billed" in ended[-1]
+
+
+def test_a_notebook_may_limit_what_all_runs_of_its_experiment_cost(tmp_path: Path) -> None:
+    models = {"judges": ["gpt_fast", "claude_fast"], "candidates": ["gpt_fast", "claude_fast"], "store": str(tmp_path)}
+    gpt = load_models()["gpt_fast"]
+    stored(tmp_path, gpt, {"experiment": "mt_bench_blind"}, {"usage": Usage(1000, 50)})
+    limited = budget_of(load_experiment("mt_bench_blind", **models, budget_usd=1.0, budget_total_usd=2))
+    assert (limited.limit, limited.total) == (1.0, 2.0) and limited.earlier == cost(gpt, 1000, 50) > 0
+    assert budget_of(load_experiment("mt_bench_blind", **models)).total is None
+    with pytest.raises(ConfigError, match="budget_total_usd = -1"):
+        load_experiment("mt_bench_blind", **models, budget_total_usd=-1)
+
+
+def test_the_account_tells_what_came_before() -> None:
+    assert "earlier runs" not in str(Budget(1.0).account)
+    told = str(Budget(1.0, earlier=0.25).account)
+    assert told.endswith("Attempts of earlier runs of this experiment may have been billed $0.2500: $0.2500 in all.")
+    assert Account(1.0).total == replace(Account(1.0, earlier=3.0).total)
+
+
+def test_a_plan_says_what_is_expected_beside_the_bound(tmp_path: Path) -> None:
+    requests = requests_to(GPT, 30)
+    assert "Expected" not in str(make_plan({"judging": requests}, tmp_path)), "nothing is known of the model"
+    size = requests[0].measured.size
+    read = {"usage": Usage(10, 20), "latency": 3.0}
+    stored(tmp_path, GPT, MINE, *[read] * 10)
+    plan = make_plan({"judging": requests}, tmp_path, concurrency=5)
+    [row] = plan.rows
+    assert (row.missing, row.seen) == (20, 10) and size > 10
+    assert row.expected_usd == pytest.approx(20 * (10e-6 + 20 * 10e-6)) and row.expected_usd < row.usd / 4
+    assert row.expected_seconds == pytest.approx(20 * 3.0 / 5)
+    assert f"Expected of gpt: ${row.expected_usd:.4f}, about 12 s (from 10 stored replies)." in str(plan)
+    [done] = make_plan({"judging": requests[:10]}, tmp_path).rows
+    assert done.expected_usd is None and "Expected" not in str(make_plan({"judging": requests[:10]}, tmp_path))

@@ -45,7 +45,7 @@ def facts(tmp_path: Path, to: str = "card") -> dict[str, Any]:
     return json.loads((tmp_path / to / "card.json").read_text())
 
 
-def test_planted_biases_of_a_served_judge_are_found_within_the_planned_cost(
+def test_planted_biases_are_found_within_planned_cost(
     serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     server = serve(served(BIASED), asked=dearly)
@@ -191,7 +191,7 @@ def test_what_cannot_be_used_is_told_before_anything_is_asked(serve: Any, tmp_pa
     assert not server.calls and [each.name for each in (tmp_path / "card").iterdir()] == ["thesis.tex"]
 
 
-def test_a_card_of_another_judge_is_not_replaced_and_a_key_of_the_server_is_not_shown(
+def test_no_card_of_another_is_replaced_no_key_shown(
     serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_SERVER_KEY", "not-a-key-of-mine-0123456789")

@@ -1,18 +1,29 @@
-"""What a user meets before money is spent: whether a plan fits the budget, and the keys and prices that a run needs."""
+"""What is known before any money is spent: refusals, prompts that do not fit, prices, and what a call may be billed."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 from concurrent.futures import Future
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from genai_prices import Usage, calc_price
+from genai_prices.data_snapshot import get_snapshot
 
-from helpers import paths, run
-from helpers.config import load_experiment
+from helpers import paths, prompts, run
+from helpers.biases.top_choice.asked import judge_trials
+from helpers.config import ConfigError, load_experiment, load_models
+from helpers.judge import Budget, Incomplete, TooLong, actual, check_fit, labels_of
+from helpers.judge.budget import cost, price, worst_case
+from helpers.judge.checking import context_of, tokens_at_least, too_long
+from helpers.providers import transport
 from helpers.run import notebooks as run_notebooks
+from helpers.types import Answer, Completion, Model, Price, Question, Request
+from tests.engine.asking import MODELS, addressed, answering, ask, at, body_of, requests_to
 from tests.kernels import recuse
 
 NAME = "05_cognitive_biases"
@@ -199,3 +210,279 @@ def test_what_is_stored_needs_neither(
     store.write_bytes(store.read_bytes().rpartition(b"\n")[0].rpartition(b"\n")[0] + b"\n")
     code, _, told = typed("run", judges="[mine]")
     assert code == 2 and "no price is known for 'm'" in told, "one reply is missing"
+
+
+# --- prompts that do not fit ------------------------------------------------------------------------------------------
+
+MEGABYTE = "word, " * 174_763
+HAIKU = MODELS["anthropic"]
+
+
+def trials(texts: dict[str, str]) -> list[Any]:
+    """Judgments of claude-haiku-4-5 on one question and six answers, some of them of these texts."""
+    question = Question("writing_7", "writing", "Which of these is best?", place=0)
+    names = [f"candidate_{number}" for number in range(6)]
+    answers = {(question.id, name): Answer(question.id, name, "x", "fast", texts.get(name, "Short.")) for name in names}
+    experiment = replace(load_experiment("mt_bench_blind"), judges=(HAIKU,))
+    return judge_trials(experiment, [question], answers)
+
+
+def test_an_answer_of_a_megabyte_is_refused_before_any_call_by_name(serve: Any, tmp_path: Path) -> None:
+    server, asked = serve(), trials({"candidate_3": MEGABYTE, "candidate_1": "Longer than the others."})
+    assert len(MEGABYTE) >= 2**20
+    short = requests_to(MODELS["openai"], 3)
+    with pytest.raises(TooLong) as error:
+        ask([*short, *(trial.request for trial in asked)], tmp_path, labels=labels_of(asked))
+    said = str(error.value)
+    assert "1 prompts are longer" in said and "claude, question writing_7: at least " in said
+    assert "where 200,000 fit" in said
+    assert said.index("answer of candidate_3 (1,048,578 bytes)") < said.index("candidate_1 (23 bytes)")
+    assert "`context:`" in said and server.calls == [] and not any(tmp_path.glob("*.jsonl"))
+
+
+def test_what_fits_or_is_stored_is_never_refused(serve: Any, tmp_path: Path) -> None:
+    serve()
+    half = Request(HAIKU, MEGABYTE[: len(MEGABYTE) // 2], "Be brief.")
+    assert len(ask([half], tmp_path)) == 1
+    assert too_long([half]) == [] and too_long([replace(half, model=replace(HAIKU, context=90_000))])
+    check_fit([replace(half, repeat=1)], {}, tmp_path)
+    long = Request(HAIKU, MEGABYTE)
+    with pytest.raises(TooLong, match=r"a prompt: .*the whole prompt \(1,048,578 bytes\)"):
+        check_fit([long], {}, tmp_path)
+
+
+def test_stored_replies_are_not_measured_again(serve: Any, tmp_path: Path) -> None:
+    serve()
+    request = requests_to(replace(at(serve().url, "own"), context=10), 1)[0]
+    ask([replace(request, model=replace(request.model, context=None))], tmp_path)
+    check_fit([request], {}, tmp_path)
+    told = r"llama, a prompt: at least 2,0\d\d tokens \(2,048 of them for the reply\) where 10"
+    with pytest.raises(TooLong, match=told):
+        check_fit([replace(request, repeat=1)], {}, tmp_path)
+
+
+def test_a_prompt_too_long_in_a_later_stage_is_told(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, budget = serve(), Budget(1e6)
+    ask(requests_to(MODELS["openai"], 2), tmp_path, budget=budget)
+    for later in ([Request(HAIKU, MEGABYTE)], [Request(HAIKU, "a key: secret-of-a-test")]):
+        monkeypatch.setenv("SOME_TOKEN", "secret-of-a-test")
+        with pytest.raises(ValueError, match="none of these calls was made, and what came before is stored") as error:
+            ask(later, tmp_path, budget=budget)
+        assert "nothing was asked" not in str(error.value)
+        with pytest.raises(ValueError, match="nothing was asked"):
+            ask(later, tmp_path)
+    assert len(server.calls) == 2
+
+
+def test_models_that_nobody_knows_hold_whatever_they_are_sent() -> None:
+    assert context_of(at("http://127.0.0.1:1", "own")) is None
+    assert context_of(replace(MODELS["openai"], provider="simulated")) is None
+    assert (context_of(HAIKU), context_of(replace(HAIKU, context=7))) == (200_000, 7)
+    assert too_long([Request(at("http://127.0.0.1:1", "own"), MEGABYTE)]) == []
+
+
+def test_tokens_are_counted_low() -> None:
+    """A fifth of the bytes, rounded up; a run of blanks, which may be one token, is one byte."""
+    assert tokens_at_least("abcde" * 7) == 7 and tokens_at_least("abcde" * 7 + "f") == 8
+    assert tokens_at_least("\u5224\u5b9a" * 100) == 120
+    assert tokens_at_least(" \n\t" * 10_000 + "abcd") == 1
+
+
+def test_the_context_stands_in_models_yaml_and_in_no_key(tmp_path: Path) -> None:
+    path = tmp_path / "models.yaml"
+    entry = "provider: openai, model_id: m, vendor: x"
+    path.write_text(f"a: {{{entry}, context: 8192}}\nb: {{{entry}}}", encoding="utf-8")
+    models = load_models(path)
+    assert models["a"].context == 8192 and models["b"].context is None
+    assert Request(models["a"], "x").key == Request(models["b"], "x").key
+    for wrong in ("0", "'8192'", "8192.5", "true"):
+        path.write_text(f"a: {{{entry}, context: {wrong}}}", encoding="utf-8")
+        with pytest.raises(ConfigError, match="context = "):
+            load_models(path)
+
+
+def test_many_long_prompts_are_counted_and_the_longest_named() -> None:
+    found = [Request(HAIKU, MEGABYTE + "x" * 10 * number) for number in range(9)]
+    with pytest.raises(TooLong) as error:
+        check_fit(found, {each.key: {"question_id": f"q{at}"} for at, each in enumerate(found)})
+    said = str(error.value)
+    assert "9 prompts" in said and "and 4 more" in said and said.index("q8") < said.index("q7") and "q3" not in said
+
+
+def test_every_template_shows_texts_in_a_way_that_is_found() -> None:
+    from helpers.judge.checking import longest
+
+    trial = trials({"candidate_0": "y" * 5000})[0]
+    told = longest(trial.request.prompt, trial.shown)
+    assert told[0] == "answer of candidate_0 (5,000 bytes)" and len(told) == 3
+    assert prompts.nonce(42, "writing_7") in trial.request.prompt
+
+
+# --- prices -----------------------------------------------------------------------------------------------------------
+
+#: Below, at and above the limits at which tables have tiers.
+TOKENS = ((0, 0), (1400, 350), (128_000, 1), (128_001, 1), (200_000, 99), (200_001, 99), (272_001, 7), (1_000_001, 5))
+
+
+def test_every_entry_gives_what_the_table_s_own_calculation_gives() -> None:
+    entries = [(provider, model) for provider in get_snapshot().providers for model in provider.models]
+    assert len(entries) > 1000
+    for provider, model in entries:
+        now = datetime.now(UTC)
+        for read, written in TOKENS:
+            expected = model.calc_price(Usage(input_tokens=read, output_tokens=written), provider).total_price
+            assert price(model, now, read, written) == float(expected), (
+                provider.id,
+                model.id,
+                read,
+                written,
+            )
+
+
+def test_tiers_are_among_what_was_compared() -> None:
+    """A Claude model that reads more than 200,000 tokens pays more for each of them."""
+    model = Model("claude", "anthropic", "claude-sonnet-4-5", "claude")
+    below, above = (cost(model, tokens, 0) / tokens for tokens in (200_000, 200_001))
+    assert above > 1.5 * below
+
+
+def test_a_model_is_found_by_its_provider_or_by_its_address() -> None:
+    usage = Usage(input_tokens=1400, output_tokens=350)
+    for model, where in (
+        (Model("gpt", "openai", "gpt-5-mini", "gpt"), {"provider_id": "openai"}),
+        (
+            Model(
+                "llama", "openai", "meta-llama/llama-3.1-8b-instruct", "llama", base_url="https://openrouter.ai/api/v1"
+            ),
+            {"provider_api_url": "https://openrouter.ai/api/v1"},
+        ),
+    ):
+        expected = calc_price(usage, model.model_id, **where).total_price
+        assert cost(model, 1400, 350) == float(expected) > 0
+
+
+# --- what is billed ---------------------------------------------------------------------------------------------------
+
+INPUT, OUTPUT = 1e-6, 4e-6
+MODEL = replace(MODELS["openai"], price=Price(1, 4), max_tokens=300)
+
+
+def body(dialect: str, usage: Any, text: str = "VERDICT-5eed: A") -> str:
+    return body_of(dialect, text, **{"usageMetadata" if dialect == "google" else "usage": usage})
+
+
+def read(dialect: str, usage: Any, text: str = "VERDICT-5eed: A") -> Completion:
+    return transport.read(transport.module_of(dialect), body(dialect, usage, text))
+
+
+def openai(asked: Any, said: Any, total: Any = None, reasoning: Any = None) -> dict[str, Any]:
+    details = {"completion_tokens_details": {"reasoning_tokens": reasoning}} if reasoning is not None else {}
+    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": total, **details}
+
+
+def google(asked: Any, said: Any, thoughts: Any = None, total: Any = None) -> dict[str, Any]:
+    counts = {"prompt": asked, "candidates": said, "thoughts": thoughts, "total": total}
+    return {f"{name}TokenCount": count for name, count in counts.items() if count is not None}
+
+
+def anthropic(asked: Any, said: Any, **more: Any) -> dict[str, Any]:
+    return {"input_tokens": asked, "output_tokens": said, **more}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "usage", "output"),
+    [
+        ("openai", openai(40, 10, 50), 10),
+        ("openai", openai(40, 10, 50, 4), 10),
+        ("openai", openai(40, 10, 5050, 5000), 5010),  # reasoning in the total alone
+        ("openai", openai(40, 10, None, 5000), 5010),  # reasoning beside the output, and no total
+        ("openai", openai(40, 10, 50, 5000), 5010),  # and a total that leaves it out, too
+        ("openai", openai(40, 5010, 5050, 5000), 5010),
+        ("openai", openai(40, 10, 5050), 5010),  # reasoning that nobody names
+        ("openai", openai(40, 10, 30), 10),  # a total below its parts
+        ("openai", openai(40, 10, "5050"), 10),
+        ("openai", openai(40, 10, -1), 10),
+        ("openai", openai(40, 10, 2**60), 10),
+        ("openai", openai(40, 10, 50, "many"), 10),
+        ("google", google(40, 10, 5000, 5050), 5010),
+        ("google", google(40, 10, None, 5050), 5010),
+        ("google", google(40, None, 7, 47), 7),
+        ("google", google(40, 10, 5), 15),
+        ("google", google(40, 10, 5, 12), 15),
+        ("anthropic", anthropic(40, 10), 10),
+    ],
+)
+def test_output_tokens_are_the_most_that_the_counts_allow(dialect: str, usage: dict[str, Any], output: int) -> None:
+    reply = read(dialect, usage)
+    assert (reply.usage.input, reply.usage.output) == (40, output)
+    request = Request(replace(MODEL, provider=dialect), "question")
+    assert actual(request, reply) == pytest.approx(40 * INPUT + output * OUTPUT)
+
+
+#: Counts of input and of output of which one at least cannot be.
+IMPOSSIBLE = [
+    *((0, 0), (40, 0), (0, 10), (-40, -10), (40, -1), ("40", "10"), (40, "10"), (None, None), (40, None)),
+    *((40.0, 10.0), (True, True), (2**60, 2**60), ([40], {"n": 10})),
+]
+DIALECTS = {"openai": openai, "anthropic": anthropic, "google": google}
+USELESS = [
+    *((dialect, count(*counts)) for dialect, count in DIALECTS.items() for counts in IMPOSSIBLE),
+    # One part is impossible, though the sum is not.
+    ("google", google(40, -10, 20)),
+    ("google", google(40, 10, "5")),
+    ("anthropic", anthropic(40, 10, cache_read_input_tokens=-30)),
+    ("anthropic", anthropic(40, 10, cache_creation_input_tokens="30")),
+    # A usage of another form.
+    *((dialect, usage) for dialect in DIALECTS for usage in (None, {}, [], [1], "none", 0, 7, True)),
+]
+
+
+@pytest.mark.parametrize(("dialect", "usage"), USELESS)
+def test_a_count_that_cannot_be_costs_the_worst_case(dialect: str, usage: Any) -> None:
+    request, reply = Request(replace(MODEL, provider=dialect), "question"), read(dialect, usage)
+    assert reply.text == "VERDICT-5eed: A" and actual(request, reply) == worst_case(request) > 0
+
+
+@pytest.mark.parametrize(("dialect", "usage"), [("openai", openai(40, 0)), ("anthropic", anthropic(40, 0))])
+def test_an_empty_text_may_have_cost_its_prompt_alone(dialect: str, usage: dict[str, Any]) -> None:
+    request = Request(replace(MODEL, provider=dialect), "question")
+    assert actual(request, read(dialect, usage, "")) == pytest.approx(40 * INPUT)
+
+
+def test_cached_tokens_count_as_input_without_any_others() -> None:
+    assert read("anthropic", anthropic(0, 10, cache_read_input_tokens=40)).usage.input == 40
+
+
+def model_at(url: str, provider: str) -> Model:
+    return addressed(url, provider, price=Price(1, 4), max_tokens=300)
+
+
+@pytest.mark.parametrize(
+    ("provider", "usage"),
+    [
+        ("openai", openai(40, 10, 5050, 5000)),
+        ("openai", openai(40, 10, None, 5000)),
+        ("openai", openai(40, 10, 5050)),
+        ("google", google(40, 10, None, 5050)),
+    ],
+)
+def test_a_budget_is_not_passed_by_reasoning_that_is_counted_apart(
+    tmp_path: Path, provider: str, usage: dict[str, Any]
+) -> None:
+    budget = Budget(0.02, planned=True)
+    with answering(body(provider, usage)) as url, pytest.raises(Incomplete, match="budget_usd"):
+        ask(requests_to(model_at(url, provider), 60), tmp_path, budget=budget, concurrency=1)
+    account = budget.account.total
+    assert account.attempts == 1 and account.output == 5010 and account.usd == pytest.approx(0.02008)
+
+
+@pytest.mark.parametrize("provider", DIALECTS)
+def test_a_budget_is_not_passed_by_counts_of_nothing(tmp_path: Path, provider: str) -> None:
+    usage = {"openai": openai(0, 0, 0), "anthropic": anthropic(0, 0), "google": google(0, 0, 0, 0)}[provider]
+    budget = Budget(0.02, planned=True)
+    with answering(body(provider, usage)) as url, pytest.raises(Incomplete, match="budget_usd"):
+        ask(requests_to(model_at(url, provider), 60), tmp_path, budget=budget, concurrency=1)
+    worst = worst_case(requests_to(model_at("http://127.0.0.1:9", provider), 1)[0])
+    assert 0.02 - 2 * worst < budget.spent <= 0.02

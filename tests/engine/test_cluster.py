@@ -241,9 +241,7 @@ def paid_and_broken(notebook: Path, report: Path, parameters: Mapping[str, Any])
     raise OSError("config.yaml: half of it")
 
 
-def test_what_a_cell_has_paid_for_comes_home_when_something_breaks_after_it(
-    threads: str, serve: Any, tmp_path: Path
-) -> None:
+def test_what_a_cell_has_paid_for_is_kept_when_something_breaks_later(threads: str, serve: Any, tmp_path: Path) -> None:
     server = serve()
     cells = cells_of(tmp_path, SEEDS, question_limit=2, repeats=1)[:1]
     given = matrix.prepare(cells, tmp_path, tmp_path / "replies", 3.0)
@@ -264,7 +262,7 @@ def test_a_worker_of_several_threads_is_told_before_a_cell_is_begun(tmp_path: Pa
         ran(cells, tmp_path, cluster.dask(two.scheduler_address, run=counted))
 
 
-def test_replies_come_home_though_the_folder_of_their_cell_cannot_be_removed(
+def test_replies_are_kept_though_a_folder_cannot_go(
     threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
@@ -279,7 +277,7 @@ def test_replies_come_home_though_the_folder_of_their_cell_cannot_be_removed(
     assert outcome.error is None and keys(tmp_path / "cluster") == keys(tmp_path / "sequence")
 
 
-def test_a_worker_with_other_code_or_without_a_key_is_told_before_a_cell_is_begun(
+def test_a_worker_with_other_code_or_no_key_is_told(
     threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cells = cells_of(tmp_path, SIX, question_limit=2)[:1]

@@ -1,20 +1,44 @@
-"""HTTP that is odd or hostile: letters nobody can read, replies without end, small ones that unpack into huge ones."""
+"""Servers whose HTTP is odd: bodies of any form, encoding and length, and redirects, which nobody follows."""
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import json
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import aiohttp
+import httpx2
 import pytest
 
 from helpers import store
+from helpers.config.models import model_of
 from helpers.judge import Budget, Incomplete
-from helpers.providers import meanings
-from helpers.types import Price
+from helpers.providers import anthropic, google, meanings, openai
+from helpers.providers.transport import Sent, post
+from helpers.types import Price, Request
+from tests.engine.asking import (
+    EVERY,
+    MODELS,
+    FakeClock,
+    addressed,
+    answering,
+    ask,
+    at,
+    attempts,
+    body_of,
+    everything,
+    requests_to,
+    statuses,
+    without_keys,
+)
 from tests.engine.asking import PROVIDERS as KINDS
-from tests.engine.asking import addressed, answering, ask, attempts, body_of, everything, requests_to, statuses
+from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, polite
+from tests.servers.providers import JudgeServer
 
 MB = 2**20
 #: How a body is sent: the headers that say so, and what becomes of it.
@@ -164,3 +188,293 @@ def test_replies_that_are_too_large_stay_within_the_budget(tmp_path: Path, kind:
         with pytest.raises(Incomplete, match="budget_usd"):
             ask(requests_to(model, 50), tmp_path, budget=budget)
     assert store.read(store.file_of(tmp_path, model.name)) == {} and 0.04 < budget.spent <= 0.05
+
+
+# --- bodies -----------------------------------------------------------------------------------------------------------
+
+SAID = '{"text": "caf\u00e9 \u5224"}'
+
+
+def sent(kind: str | None, body: bytes) -> tuple[Sent, httpx2.Request]:
+    """What comes of a body that is sent as this kind, and what was asked."""
+    from openai import AsyncOpenAI
+
+    asked = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request)
+        return httpx2.Response(200, content=body, headers={"Content-Type": kind} if kind else {})
+
+    async def call() -> Sent:
+        lines = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
+        sdk = AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9/v1", max_retries=0, http_client=lines)
+        return await post(sdk, "/chat/completions", {"model": "m"})
+
+    return asyncio.run(call()), asked[0]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [None, "application/json", "application/json; charset=utf-8", "application/json; Charset=UTF-8", "text/plain"],
+)
+def test_a_body_is_utf_8(kind: str | None) -> None:
+    assert sent(kind, SAID.encode())[0].raw == SAID
+
+
+def test_another_character_set_is_obeyed() -> None:
+    marked = "application/json; charset=utf-8-sig"
+    assert sent(marked, SAID.encode("utf-8-sig"))[0].raw == SAID, "its mark is no part of the text"
+    assert sent("application/json; charset=ISO-8859-1", "caf\u00e9".encode("latin-1"))[0].raw == "caf\u00e9"
+
+
+def test_bytes_that_are_no_text_are_kept_as_far_as_they_are() -> None:
+    assert sent("application/json", b'{"a": "\xff"}')[0].raw == '{"a": "\N{REPLACEMENT CHARACTER}"}'
+
+
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Request], httpx2.Request]:
+    """The one request over the wire that a call of a provider makes."""
+
+    def call(kind: str, request: Request) -> httpx2.Request:
+        asked: list[httpx2.Request] = []
+
+        async def send(self: httpx2.AsyncClient, request: httpx2.Request, **_: Any) -> httpx2.Response:
+            asked.append(request)
+            return httpx2.Response(200, content=b"{}", request=request)
+
+        async def scene() -> None:
+            client = MODULES[kind].client(request.model, "none")
+            try:
+                await MODULES[kind].send(client, request)
+            finally:
+                await client.close()
+
+        monkeypatch.setattr(httpx2.AsyncClient, "send", send)
+        asyncio.run(scene())
+        [sent] = asked
+        return sent
+
+    return call
+
+
+MODULES = {"openai": openai, "anthropic": anthropic}
+
+
+@pytest.mark.parametrize("base", ["http://h/v1", "http://h/v1/", "http://h/v1#", "http://h/a%2Fb"])
+@pytest.mark.parametrize("kind", MODULES)
+def test_a_call_goes_to_the_path_below_its_base(called: Any, kind: str, base: str) -> None:
+    sent = called(kind, Request(replace(MODELS["own"], base_url=base), "Who?"))
+    path = {"openai": "/chat/completions", "anthropic": "/v1/messages"}[kind]
+    assert sent.url.raw_path.decode() == f"/{base[9:].rstrip('/#')}{path}"
+
+
+@pytest.mark.parametrize("kind", MODULES)
+def test_a_call_goes_where_the_sdk_sends_it_and_tells_nothing_of_the_machine(called: Any, kind: str) -> None:
+    """The SDK's own address, headers and limits of time; only what it says of the machine that asks is left out."""
+    request = called(kind, Request(replace(MODELS[kind], base_url=None), "Who?", "You judge."))
+    told, body = dict(request.headers), json.loads(request.content)
+    path = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages"}[kind]
+    assert str(request.url) == f"https://api.{kind}.com{path}" and request.method == "POST"
+    assert body["model"] == MODELS[kind].model_id and body["messages"][-1] == {"role": "user", "content": "Who?"}
+    assert request.extensions["timeout"]["connect"] == 10.0
+    machine = ("lang", "package-version", "os", "arch", "runtime", "runtime-version", "async")
+    assert not {f"x-stainless-{name}" for name in machine} & {*told}
+    assert told["content-type"] == "application/json"
+    assert "none" in f"{told.get('authorization')} {told.get('x-api-key')}"
+
+
+#: Settings of a model in both spellings, flat and nested, of every kind of value.
+PLAIN = {"temperature": 0.5, "thinking_config": {"thinking_budget": 128}}
+RICH = {
+    "topP": 0.9,
+    "stop_sequences": ["END"],
+    "seed": 7,
+    "response_logprobs": True,
+    "safety_settings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}],
+    "tools": [{"google_search": {}}],
+    "labels": None,
+}
+
+
+@pytest.mark.parametrize("params", [PLAIN, RICH])
+@pytest.mark.parametrize("system", ["", "You judge."])
+@pytest.mark.parametrize("schema", [None, {"type": "object", "properties": {"id": {"type": "string"}}}])
+def test_google_is_sent_what_its_sdk_would_make_of_a_mapping(
+    params: dict[str, Any], system: str, schema: dict[str, Any] | None, serve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same address, headers and body as of the SDK's own call with a text and a mapping of settings.
+
+    System text and schema stand elsewhere in the body. The schema is not written into.
+    """
+    serve()
+    before = json.dumps(schema)
+    model = replace(MODELS["google"], params=params)
+    settings = {"max_output_tokens": model.max_tokens, **params, "should_return_http_response": True}
+    settings |= {"system_instruction": system} if system else {}
+    settings |= {"response_mime_type": "application/json", "response_json_schema": schema} if schema else {}
+    asked: list[tuple[Any, ...]] = []
+    real = aiohttp.ClientSession._request
+
+    async def request(self: aiohttp.ClientSession, method: str, url: Any, **more: Any) -> Any:
+        asked.append((method, str(url), dict(more["headers"]), more["data"]))
+        return await real(self, method, url, **more)
+
+    monkeypatch.setattr(aiohttp.ClientSession, "_request", request)
+
+    async def both() -> None:
+        client = google.client(model, "none")
+        try:
+            await google.send(client, Request(model, "Who?", system, schema))
+            await client.sdk.aio.models.generate_content(model=model.model_id, contents="Who?", config=settings)
+        finally:
+            await client.close()
+
+    asyncio.run(both())
+    (*ours, said), (*plain, its) = asked
+    assert ours == plain and json.loads(said) == json.loads(its) and (said == its or system or schema)
+    assert json.dumps(schema) == before
+    body = json.loads(said)
+    settled = body["generationConfig"]
+    assert body["contents"] == [{"parts": [{"text": "Who?"}], "role": "user"}]
+    assert ("systemInstruction" in body, "responseJsonSchema" in settled) == (bool(system), bool(schema))
+    assert settled["maxOutputTokens"] == model.max_tokens
+    assert ("thinkingConfig" if params is PLAIN else "stopSequences") in settled
+
+
+# --- redirects --------------------------------------------------------------------------------------------------------
+
+#: What an entry of models.yaml needs beside the base_url that an error names.
+ENTRY = {"model_id": "m", "vendor": "v", "revision": {"weights": "main", "quantization": "none", "template": "default"}}
+REDIRECTS = ("301", "302", "303", "307", "308")
+
+
+def redirect(status: str, target: str) -> Fault:
+    return Fault(status, headers={"Location": target})
+
+
+@pytest.fixture
+def pair(serve: Any) -> Callable[[Callable[[str], Behaviour]], tuple[JudgeServer, JudgeServer]]:
+    """Starts a server that knows the address of another one, and that other, which no environment variable names."""
+
+    def start(behaviour: Callable[[str], Behaviour]) -> tuple[JudgeServer, JudgeServer]:
+        other = serve(polite)
+        return serve(behaviour(other.url)), other
+
+    return start
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("status", REDIRECTS)
+def test_no_redirect_to_another_host_is_followed(pair: Any, tmp_path: Path, status: str, kind: str) -> None:
+    paths = {"anthropic": "/v1/messages", "google": "/v1beta/models/gemini-2.5-flash:generateContent"}
+    path = paths.get(kind, "/v1/chat/completions")
+    server, other = pair(lambda url: only(redirect(status, url + path)))
+    model, clock = at(server.url, kind), FakeClock()
+    with pytest.raises(Incomplete) as error:
+        ask(requests_to(model, 4), tmp_path, clock)
+    assert other.calls == [] and len(server.calls) == 1 and clock.slept == []
+    said = str(error.value)
+    assert f"HTTP {status}, a redirect to {other.url}{path}" in said and "params" not in said
+    base = other.url + "/v1" * path.endswith("/chat/completions")
+    assert f"write {base} as `base_url`" in said
+    assert model_of("judge", {**ENTRY, "provider": model.provider, "base_url": base}, "here").base_url == base
+    assert statuses(tmp_path, model) == ["redirect"]
+    assert not attempts(tmp_path, model)[0]["reply"]["maybe_billed"]
+    assert without_keys(said, server.env()) and without_keys(everything(tmp_path), server.env())
+    server.behaviour = polite
+    assert len(ask(requests_to(model, 4), tmp_path)) == 4, "the next run asks again"
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize(
+    ("target", "named"),
+    [
+        ("/v2/chat/completions", "{url}/v2/chat/completions"),
+        ("//127.0.0.2:9/x", "http://127.0.0.2:9/x"),
+        ("https://127.0.0.1:9/v1", "https://127.0.0.1:9/v1"),
+        ("?page=2", "?page=2"),
+        ("file:///etc/passwd", "file:///etc/passwd"),
+        ("", "a redirect to "),
+        (None, "a redirect to no address"),
+    ],
+)
+@pytest.mark.parametrize("body", [None, body_of("openai")], ids=["", "of a reply"])
+def test_a_redirect_names_the_whole_address_and_is_no_reply(
+    serve: Any, tmp_path: Path, kind: str, target: str | None, named: str, body: str | None
+) -> None:
+    server = serve(only(Fault("307", body=body, headers={} if target is None else {"Location": target})))
+    model = at(server.url, kind)
+    with pytest.raises(Incomplete) as error:
+        ask(requests_to(model, 2), tmp_path)
+    assert named.format(url=server.url) in str(error.value) and len(server.calls) == 1
+    assert statuses(tmp_path, model) == ["redirect"]
+
+
+@pytest.mark.parametrize(
+    ("target", "base"),
+    [
+        ("https://api.x.com/openai/v1/chat/completions/?from=old#top", "https://api.x.com/openai/v1"),
+        ("https://me:password@api.x.com:8443/v1/chat/completions", "https://api.x.com:8443/v1"),
+        ("/v2/chat/completions", "{url}/v2"),
+        ("/v1/chat/completions/", None),  # to the same base
+        ("https://login.x.com/?next=/v1/chat/completions", None),
+        ("https://api.x.com/{key}/v1/chat/completions", None),
+        ("ftp://api.x.com/v1/chat/completions", None),
+        ("https://[api/v1/chat/completions", None),
+    ],
+)
+def test_the_base_url_to_write_leads_to_the_target_and_shows_no_key(
+    serve: Any, tmp_path: Path, target: str, base: str | None
+) -> None:
+    server = serve(polite)
+    key = server.env()["OPENAI_API_KEY"]
+    server.behaviour = only(redirect("308", target.format(url=server.url, key=key)))
+    with pytest.raises(Incomplete) as error:
+        ask(requests_to(at(server.url, "own"), 1), tmp_path)
+    said, own = str(error.value), "write that address, without the path that the SDK adds, as `base_url`"
+    assert (f"write {base.format(url=server.url)} as `base_url`" if base else own) in said
+    assert key not in said and key.encode() not in everything(tmp_path)
+
+
+@pytest.mark.parametrize("status", ["300", "304"])
+def test_an_answer_that_is_neither_a_reply_nor_an_error_stops_the_address(
+    serve: Any, tmp_path: Path, status: str
+) -> None:
+    server = serve(only(status))
+    models = [at(server.url, kind) for kind in EVERY]
+    with pytest.raises(Incomplete, match=f"HTTP {status}"):
+        ask([request for model in models for request in requests_to(model, 3)], tmp_path)
+    assert [statuses(tmp_path, model) for model in models] == [["redirect"]] * 4
+
+
+def test_a_key_in_the_address_of_a_redirect_is_struck_out(serve: Any, tmp_path: Path) -> None:
+    server = serve(polite)
+    key = server.env()["OPENAI_API_KEY"]
+    server.behaviour = only(redirect("302", f"http://127.0.0.1:9/?key={key}"))
+    with pytest.raises(Incomplete, match=r"a redirect to http://127\.0\.0\.1:9/\?key=\[OPENAI_API_KEY\]") as error:
+        ask(requests_to(MODELS["openai"], 1), tmp_path)
+    assert key not in str(error.value) and key.encode() not in everything(tmp_path)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_server_that_begins_to_redirect_loses_nothing_that_came(pair: Any, tmp_path: Path, kind: str) -> None:
+    def later(url: str) -> Behaviour:
+        def behave(call: Call) -> Reply | Fault:
+            return redirect("308", f"{url}/v1/chat/completions") if call.n >= 5 else polite(call)
+
+        return behave
+
+    server, other = pair(later)
+    model = at(server.url, kind)
+    with pytest.raises(Incomplete, match="5 of 10 replies are still missing"):
+        ask(requests_to(model, 10), tmp_path, concurrency=1)
+    assert other.calls == [] and statuses(tmp_path, model) == ["ok"] * 5 + ["redirect"]
+
+
+def test_a_server_of_a_fleet_that_redirects_is_left_and_no_call_is_lost(serve: Any, tmp_path: Path) -> None:
+    other, good = serve(polite), serve(polite)
+    bad = serve(only(redirect("307", f"{other.url}/v1/chat/completions")))
+    urls = (f"{bad.url}/v1", f"{good.url}/v1")
+    model = replace(MODELS["own"], base_url=urls[0], servers=urls)
+    assert len(ask(requests_to(model, 20), tmp_path)) == 20
+    assert other.calls == [] and len(bad.calls) == 1 and len(good.calls) == 20

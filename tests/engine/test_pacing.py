@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from helpers.config import load_experiment
 from helpers.config.models import LimitEntry
-from helpers.judge import Incomplete, OverLimit, check_fit
+from helpers.judge import Incomplete, OverLimit, TooLong, check_fit
+from helpers.judge.asking import by_question
+from helpers.providers import as_served
+from helpers.run import asking as asking_room
 from helpers.run import plan
-from helpers.types import Price, Request
+from helpers.types import Model, Price, Request
 from tests.engine.asking import EVERY, MODELS, PROVIDERS, FakeClock, ask, at, gaps, requests_to, statuses, timed
 from tests.engine.virtual import Service
 from tests.engine.worker import start
@@ -104,7 +112,7 @@ def test_a_time_that_google_says_in_the_body_alone_is_obeyed_too(serve: Any, tmp
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_a_rate_limit_that_never_ends_is_left_to_the_next_run_after_half_an_hour(
+def test_an_endless_rate_limit_is_left_to_the_next_run_after_half_an_hour(
     serve: Any, tmp_path: Path, kind: str
 ) -> None:
     server, clock = serve(only(Fault("429", retry_after=100.0))), FakeClock()
@@ -115,9 +123,7 @@ def test_a_rate_limit_that_never_ends_is_left_to_the_next_run_after_half_an_hour
     assert clock.time == 18 * 100.5
 
 
-def test_half_an_hour_begins_with_the_first_refusal_and_other_failures_do_not_use_it_up(
-    serve: Any, tmp_path: Path
-) -> None:
+def test_half_an_hour_begins_with_the_first_refusal_of_the_rate_alone(serve: Any, tmp_path: Path) -> None:
     steps = [Fault("503", retry_after=120.0)] * 5 + [Fault("429", retry_after=120.0)] * 10 + ["500"]
     clock = FakeClock()
     serve(scripted(steps))
@@ -168,9 +174,7 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> Any:
     return write
 
 
-def test_a_limit_of_ours_holds_for_all_models_at_an_address_and_for_no_other_address(
-    serve: Any, tmp_path: Path, limits: Any
-) -> None:
+def test_a_limit_of_ours_holds_for_all_models_of_one_address_alone(serve: Any, tmp_path: Path, limits: Any) -> None:
     server = serve()
     limits(openai={"requests_per_minute": 120})
     gpt, kin, own = MODELS["openai"], replace(MODELS["openai"], name="kin", model_id="gpt-5"), at(server.url, "own")
@@ -184,9 +188,7 @@ def test_a_limit_of_ours_holds_for_all_models_at_an_address_and_for_no_other_add
     assert clock.time == 3.0, "seven calls to the address, half a second from one to the next"
 
 
-def test_a_limit_that_no_minute_could_keep_for_one_call_is_refused_before_any_call(
-    serve: Any, tmp_path: Path, limits: Any
-) -> None:
+def test_a_limit_below_one_call_is_refused_before_any_call(serve: Any, tmp_path: Path, limits: Any) -> None:
     server, gpt = serve(), MODELS["openai"]
     own = at(server.url, "own")
     short, long = Request(gpt, "x" * 400), Request(gpt, "y" * 1001, "z" * 3)  # 100 and 251 tokens, of four bytes each
@@ -214,9 +216,7 @@ def test_a_limit_that_no_minute_could_keep_for_one_call_is_refused_before_any_ca
         check_fit(calls, {})
 
 
-def test_a_limit_that_every_call_may_keep_is_not_refused_for_answers_that_are_not_written(
-    tmp_path: Path, limits: Any
-) -> None:
+def test_a_limit_is_not_refused_for_answers_that_are_not_written(tmp_path: Path, limits: Any) -> None:
     given = {"judges": ["gpt_fast"], "candidates": ["gpt_fast", "claude_fast"], "question_limit": 1}
     experiment = load_experiment("mt_bench_blind", **given, store=str(tmp_path))
     [model] = experiment.judges
@@ -284,9 +284,7 @@ def test_a_reply_or_failure_that_says_nothing_is_left_is_heard(
 # --- how it ends ------------------------------------------------------------------------------------------------------
 
 
-def test_the_first_reply_comes_before_the_other_models_are_asked_and_theirs_before_the_rest(
-    serve: Any, tmp_path: Path
-) -> None:
+def test_the_first_reply_of_each_model_comes_before_the_rest(serve: Any, tmp_path: Path) -> None:
     server = serve(latency=0.5)
     known = replace(MODELS["openai"], price=Price(1, 2))
     models = [replace(known, name=name, model_id=f"gpt-5-{name}") for name in "abc"]
@@ -332,9 +330,7 @@ def test_what_cannot_get_better_ends_the_process_after_one_request(
 
 
 @pytest.mark.slow
-def test_a_real_service_of_200_calls_a_second_or_as_many_as_this_machine_carries_is_asked_at_its_rate(
-    serve: Any, tmp_path: Path
-) -> None:
+def test_a_real_service_of_up_to_200_calls_a_second_is_asked_at_its_rate(serve: Any, tmp_path: Path) -> None:
     """What this machine carries without a limit is measured before and after: where the test fails, the line that is
     printed tells a machine that became too slow meanwhile from a pace that is not held (`pytest -rP` shows it too
     where the test passes)."""
@@ -371,3 +367,163 @@ def test_a_real_service_of_200_calls_a_second_or_as_many_as_this_machine_carries
     assert len(replies) == len(taken) == number, "0 lost"
     assert refused < 0.05
     assert share >= 0.95
+
+
+# --- limits of one's own server ---------------------------------------------------------------------------------------
+
+ASKED = "judge-7b"
+
+
+@contextmanager
+def saying(pages: Mapping[str, Any], seen: list[tuple[str, str | None]] | None = None) -> Iterator[str]:
+    """The `base_url` of a server that answers GET by these pages (a status, a text, or JSON), and all else by 404."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if seen is not None:
+                seen.append((self.path, self.headers.get("authorization")))
+            page = pages.get(self.path, 404)
+            raw = (page if isinstance(page, str) else json.dumps(page)).encode()
+            self.send_response(page if isinstance(page, int) else 200)
+            if page == 302:
+                self.send_header("Location", "/elsewhere")
+            self.send_header("Content-Length", str(len(raw)))
+            self.end_headers()
+            self.wfile.write(raw)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def judge_at(*urls: str, **changed: Any) -> Model:
+    servers = urls if len(urls) > 1 else ()
+    return replace(MODELS["openai"], model_id=ASKED, base_url=urls[0], servers=servers, revision={"w": "1"}, **changed)
+
+
+def served(model: Model, concurrency: int = 16) -> tuple[Model | None, list[str]]:
+    found, warnings = asyncio.run(as_served([model], concurrency))
+    return found.get(model.name), warnings
+
+
+def listing(*ids: str, **more: Any) -> dict[str, Any]:
+    return {"object": "list", "data": [{"id": each, "object": "model", **more} for each in ids]}
+
+
+LLAMA = {"default_generation_settings": {"n_ctx": 2048}, "total_slots": 3}
+#: What a server says -> the context and the calls at once that it gets, and whether it serves what is asked.
+SAID: dict[str, tuple[dict[str, Any], int | None, int, bool]] = {
+    "llama.cpp": ({"/v1/models": listing(ASKED, meta={"n_ctx_train": 9999}), "/props": LLAMA}, 2048, 3, True),
+    "llama.cpp, another model": ({"/v1/models": listing("model.gguf"), "/props": LLAMA}, 2048, 3, False),
+    "vLLM": ({"/v1/models": listing(ASKED, max_model_len=4096)}, 4096, 8, True),
+    "vLLM, two models": ({"/v1/models": listing("other", ASKED, max_model_len=512)}, 512, 8, True),
+    "vLLM, another model": ({"/v1/models": listing("other", max_model_len=4096)}, 4096, 8, False),
+    "ids alone": ({"/v1/models": listing(ASKED, "b", "c")}, None, 8, True),
+    "many places": ({"/props": {"total_slots": 64}}, None, 16, True),
+    "nothing": ({}, None, 8, True),
+    "a page": ({"/v1/models": "<html>", "/props": "<html>"}, None, 8, True),
+    "not allowed": ({"/v1/models": 401, "/props": 403}, None, 8, True),
+    "a redirect": ({"/v1/models": 302, "/elsewhere": listing("other")}, None, 8, True),
+    "odd values": ({"/v1/models": {"data": [3, {"id": 7}, None]}, "/props": {"total_slots": True}}, None, 8, True),
+    "odd shapes": ({"/v1/models": [listing(ASKED)], "/props": {"default_generation_settings": 5}}, None, 8, True),
+    "odd numbers": ({"/props": {"default_generation_settings": {"n_ctx": -1}, "total_slots": 0}}, None, 8, True),
+}
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_a_server_says_what_it_serves_how_long_and_how_many_at_once(said: str) -> None:
+    pages, context, places, right = SAID[said]
+    with saying(pages) as url:
+        found, warnings = served(judge_at(url))
+    assert found is not None and (found.context, found.concurrency) == (context, places)
+    assert [f"asks for '{ASKED}'" in each for each in warnings] == ([] if right else [True])
+
+
+def test_what_the_entry_and_the_run_say_counts_first() -> None:
+    with saying({"/v1/models": listing(ASKED, max_model_len=4096), "/props": {"total_slots": 5}}) as url:
+        assert served(judge_at(url), concurrency=2)[0].concurrency == 2
+        found, _ = served(judge_at(url, concurrency=9, context=1000))
+        assert (found.concurrency, found.context) == (9, 1000)
+        assert served(judge_at(url, context=100_000))[0].context == 4096, "the server has no more than it says"
+
+
+def test_of_several_servers_the_smallest_counts_and_the_odd_one_is_named() -> None:
+    with saying({"/v1/models": listing(ASKED), "/props": LLAMA}) as one, saying({"/v1/models": listing("x")}) as other:
+        found, warnings = served(judge_at(one, other))
+    assert (found.context, found.concurrency) == (2048, 3)
+    assert len(warnings) == 1 and warnings[0].startswith(f"warning: {other} says that it serves 'x'")
+
+
+def test_only_own_servers_are_looked_at_and_with_their_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, str | None]] = []
+    monkeypatch.setenv("MINE", "key-of-mine-0123456789")
+    with saying({}, seen) as url:
+        assert served(judge_at("https://api.example.com/v1")) == (None, [])
+        assert served(MODELS["anthropic"]) == (None, [])
+        assert seen == []
+        served(judge_at(url, api_key_env="MINE"))
+    assert {path for path, _ in seen} == {"/v1/models", "/props"}
+    assert {key for _, key in seen} == {"Bearer key-of-mine-0123456789"}
+
+
+def test_a_server_that_is_away_is_no_error_before_the_first_call() -> None:
+    with saying({}) as url:
+        pass
+    found, warnings = served(judge_at(url))
+    assert found is not None and (found.context, found.concurrency, warnings) == (None, 8, [])
+
+
+def test_a_context_that_is_too_small_is_said_in_the_plan(tmp_path: Path) -> None:
+    entry = "mine: {{provider: openai, model_id: m, vendor: x, max_tokens: 64, base_url: {}, revision: {{w: one}}}}\n"
+
+    def planned(url: str) -> Any:
+        models = tmp_path / "models.yaml"
+        models.write_text(entry.format(url), encoding="utf-8")
+        given = {"judges": ["mine"], "biases": ["confirmation"], "question_limit": 3, "store": str(tmp_path / "none")}
+        return asyncio.run(plan(load_experiment("cognitive_biases", models_file=models, **given)))
+
+    short = {"/props": {"default_generation_settings": {"n_ctx": 80}}}
+    with saying(short) as url, pytest.raises(TooLong, match=r"mine.*80"):
+        planned(url)
+    with saying({"/props": {"default_generation_settings": {"n_ctx": 8192}}}) as url:
+        assert planned(url).missing > 0
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/v1", "http://gpu-box:8000/v1", "https://api.example.com/v1", None])
+def test_calls_to_own_servers_come_question_by_question_and_others_as_they_were_drawn(url: str | None) -> None:
+    model = judge_at(url) if url else MODELS["openai"]
+    asked = [(question, shown) for question in "qpr" for shown in ("AB", "BA", "AB", "BA")]
+    drawn = [asked[place] for place in (4, 0, 9, 1, 5, 2, 8, 6, 3, 10, 7, 11)]
+    requests = [Request(model, f"{question} {shown}: {n}") for n, (question, shown) in enumerate(drawn)]
+    labels = {r.key: {"question_id": q, "shown": [*shown]} for r, (q, shown) in zip(requests, drawn, strict=True)}
+    order = by_question(requests, labels)
+    if url is None or "example" in url:
+        assert order == requests
+        return
+    found = [drawn[requests.index(each)] for each in order]
+    assert [question for question, _ in found] == [*"pppp", *"qqqq", *"rrrr"], "as the first call of each was drawn"
+    assert all(found[at] == found[at + 1] for at in range(0, 12, 2)), "each beginning is read once"
+    assert all(requests.index(order[at]) < requests.index(order[at + 1]) for at in range(0, 12, 2))
+
+
+def test_experiments_of_one_plan_ask_a_server_once_and_only_if_they_ask(tmp_path: Path) -> None:
+    seen: list[tuple[str, str | None]] = []
+    with saying({"/v1/models": listing("m"), "/props": LLAMA}, seen) as url:
+        models = tmp_path / "models.yaml"
+        entry = "{{provider: openai, model_id: m, vendor: x, max_tokens: 64, base_url: {}, revision: {{w: one}}}}"
+        models.write_text(f"mine: {entry.format(url)}\n", encoding="utf-8")
+        given = {"judges": ["mine"], "biases": ["confirmation"], "question_limit": 3}
+        asking, other = (load_experiment("cognitive_biases", models, **given, seed=seed) for seed in (1, 2))
+        found = asyncio.run(asking_room.served(asking, replace(other, judgments="stored"), other))
+        assert len(seen) == 2, "its models and its context"
+        assert [each.judges[0].context for each in found[::2]] == [2048, 2048]
+        seen.clear()
+        asyncio.run(asking_room.served(replace(other, judgments="stored")))
+    assert seen == []

@@ -1,21 +1,35 @@
-"""Progress is for whoever looks: it never becomes part of a notebook, closes what it opened and nothing else."""
+"""What a run says: its progress, what an interrupted one leaves, and first replies that cannot be read."""
 
 from __future__ import annotations
 
 import asyncio
 import io
 import os
+import re
+import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
+import nbformat
 import pytest
 
-from helpers.judge import Budget, complete_all
+from helpers import run
+from helpers.config import load_experiment
+from helpers.judge import Budget, Incomplete, Interrupted, complete_all, judge_all
 from helpers.judge.terminal import Progress, money, notice
-from helpers.types import Completion, Model, Price, Request, Usage
+from helpers.prompts import schema
+from helpers.run import notebooks
+from helpers.run.asking import resumable
+from helpers.run.kernels import clear, drafting
+from helpers.types import Completion, Judgment, Model, Price, Request, Trial, Usage
+from helpers.verdicts import unwrapped
+from tests.engine.asking import MODELS, requests_to, statuses
+from tests.servers.behaviours import Call, Reply
 
 
 @contextmanager
@@ -164,3 +178,224 @@ def test_in_a_notebook_that_somebody_looks_at_the_bar_is_part_of_its_cell(monkey
         bar.done()
         bar.close()
         assert "1/2" in stream.getvalue()
+
+
+# --- interrupted runs -------------------------------------------------------------------------------------------------
+
+# --- what is to come --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, asyncio.CancelledError, Interrupted])
+def test_an_interrupt_before_any_call_says_so(kind: type[BaseException]) -> None:
+    ahead = {"answers": 120, "editing": 0, "judging": 80}
+    raised = KeyboardInterrupt if kind is KeyboardInterrupt else Interrupted
+    with pytest.raises(raised) as told, resumable(Budget(0.0), ahead):
+        raise kind
+    assert str(told.value) == "nothing was asked; still to come: 120 calls of answers, 80 calls of judging"
+
+
+def test_an_interrupt_between_calls_claims_no_more_than_it_knows() -> None:
+    budget = Budget(1e6)
+    budget.reserve(requests_to(MODELS["openai"], 1)[0])
+    with pytest.raises(Interrupted) as told, resumable(budget, {}):
+        raise asyncio.CancelledError
+    assert str(told.value) == "what came is stored"
+
+
+def test_what_is_no_interrupt_passes() -> None:
+    with pytest.raises(ValueError, match="as it was"), resumable(Budget(0.0), {"judging": 3}):
+        raise ValueError("as it was")
+
+
+def test_an_interrupted_stage_names_the_calls_of_later_ones(serve: Any, tmp_path: Path) -> None:
+    server = serve(latency=0.2)
+    given = {"judges": ["gpt_fast"], "biases": ["confirmation"], "budget_usd": 1e6, "store": str(tmp_path / "replies")}
+    experiment = load_experiment("cognitive_biases", question_limit=6, **given)
+    planned = asyncio.run(run.plan(experiment))
+    first, *later = dict.fromkeys(row.stage for row in planned.rows)
+    missing = {stage: sum(row.missing for row in planned.rows if row.stage == stage) for stage in (first, *later)}
+    assert missing[first] and all(missing[stage] for stage in later) and later
+
+    async def interrupted() -> str:
+        task = asyncio.create_task(run.ask(experiment, show=False))
+        while not server.calls:
+            await asyncio.sleep(0.005)
+        task.cancel()
+        with pytest.raises(Interrupted) as told:
+            await task
+        return str(told.value)
+
+    told = asyncio.run(interrupted())
+    counts = re.match(rf"{first}: (\d+) of {missing[first]} replies are stored, (\d+) are missing; run the same", told)
+    assert counts and int(counts[1]) + int(counts[2]) == missing[first], told
+    assert told.endswith("still to come: " + ", ".join(f"{missing[stage]} calls of {stage}" for stage in later)), told
+
+
+# --- the kernel -------------------------------------------------------------------------------------------------------
+
+#: A cell that writes a file should its kernel be interrupted when the cell is done.
+LISTENS = """
+from pathlib import Path
+def heard(*_): Path({file!r}).touch()
+get_ipython().kernel.saved_sigint_handler = heard
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals between processes")
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_kernel_without_work_is_shut_down_and_not_interrupted(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], fails: bool
+) -> None:
+    heard, notebook = tmp_path / "heard", tmp_path / "01_a.ipynb"
+    cells = [nbformat.v4.new_code_cell(LISTENS.format(file=str(heard)) + "1 / 0" * fails)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
+    result = notebooks.execute(notebook, tmp_path / "out" / "report.ipynb", {})
+    assert bool(result.error) is fails, result.error
+    assert not heard.exists(), "an interrupted kernel tells the terminal, as if something had gone wrong"
+    assert "KeyboardInterrupt" not in capfd.readouterr().err
+
+
+# --- drafts -----------------------------------------------------------------------------------------------------------
+
+
+WRITES = """
+import sys
+from pathlib import Path
+from helpers.run.kernels import drafting
+with drafting(Path(sys.argv[1])) as draft:
+    draft.write_text("{}")
+    print(draft, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_draft_is_cleared_once_its_process_has_ended_however_that_was(tmp_path: Path) -> None:
+    report = tmp_path / "report.ipynb"
+    words = [sys.executable, "-c", WRITES, str(report)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+        draft = Path(writer.stdout.readline().strip())
+        assert draft.parent == tmp_path and draft.name.startswith(".report-") and draft.suffix == ".ipynb"
+        with drafting(report) as mine:
+            mine.write_text("{}")
+            clear(report)
+            assert mine.exists() and draft.exists() and mine != draft, "two that are written now"
+        assert {path.stem for path in tmp_path.iterdir()} == {draft.stem}
+        writer.kill()
+    assert draft.exists(), "killed, it could not tidy up"
+    with drafting(report) as mine:
+        assert {path.stem for path in tmp_path.iterdir()} == {mine.stem}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_draft_goes_also_where_a_run_fails_and_what_is_no_draft_stays(tmp_path: Path) -> None:
+    report, elsewhere = tmp_path / "report.ipynb", tmp_path / "precious"
+    kept = [report, elsewhere, *(tmp_path / name for name in ("report.failed.ipynb", ".other-1.lock", ".report-2.txt"))]
+    for path in kept:
+        path.write_text("kept")
+    (tmp_path / ".report-3.lock").symlink_to(elsewhere)
+    (tmp_path / ".report-4.lock").touch()
+    (tmp_path / ".report-4.ipynb").symlink_to(elsewhere)
+    with pytest.raises(ZeroDivisionError), drafting(report) as draft:
+        draft.write_text("{}")
+        raise ZeroDivisionError
+    assert {path.read_text() for path in kept} == {"kept"}
+    assert {path.name for path in tmp_path.iterdir()} == {*(path.name for path in kept), ".report-3.lock"}
+
+
+# --- first replies ----------------------------------------------------------------------------------------------------
+
+NONCE = "7f3a91ce"
+GPT, CLAUDE = MODELS["openai"], MODELS["anthropic"]
+GOOD = f"Because.\nVERDICT-{NONCE}: A>B"
+
+
+def trials(model: Model, count: int, structured: bool = False) -> list[Trial]:
+    where = {"experiment": "mt_bench_blind", "category": "math", "form": "pairwise", "nonce": NONCE}
+    asked = schema("pairwise", "AB") if structured else None
+    requests = [Request(model, f"Which is better? {number}", schema=asked) for number in range(count)]
+    return [Trial(question_id=f"q{at}", judge=model, request=each, **where) for at, each in enumerate(requests)]
+
+
+def judged(asked: list[Trial], folder: Path, **options: Any) -> list[Judgment]:
+    options = {"budget": Budget(1e6), "show": False, "concurrency": 4, **options}
+    return asyncio.run(judge_all(asked, folder=folder, **options))
+
+
+def saying(text: str, of: Any = lambda number: True) -> Any:
+    """A server that says this to some calls, by the number of their question, and gives a verdict to all others."""
+
+    def behave(call: Call) -> Reply:
+        number = int(re.findall(r"\d+", call.prompt)[-1])
+        return Reply(text if of(number) else GOOD)
+
+    return behave
+
+
+@pytest.mark.parametrize(
+    ("text", "structured", "remedy"),
+    [
+        ("I like both.", False, "a reasoning parser on the server"),
+        ("Sure: A is better.", True, r"`structured: false` in models.yaml \(an audit: --text\)"),
+        ("<think>Let me see, A is", False, "a larger `max_tokens`"),
+    ],
+)
+def test_an_unreadable_model_is_stopped(serve: Any, tmp_path: Path, text: str, structured: bool, remedy: str) -> None:
+    server = serve(saying(text))
+    with pytest.raises(Incomplete, match=r"gpt: \d+ x of its first 20 replies fewer than 10% could be read") as error:
+        judged(trials(GPT, 100, structured), tmp_path)
+    said = str(error.value)
+    assert repr(text) in said and re.search(remedy, said) and "(20 unparsed)" in said and "keep_going" in said
+    assert ("structured: false" in said) == structured
+    assert 20 <= len(server.calls) <= 20 + 4, "what was in flight, and nothing after it"
+    assert statuses(tmp_path, GPT) == ["ok"] * len(server.calls), "what came is stored"
+    sent = len(server.calls)
+    with pytest.raises(Incomplete, match="of its first 20 replies fewer than"):
+        judged(trials(GPT, 100, structured), tmp_path)
+    assert len(server.calls) == sent, "a second run pays for nothing more"
+    found = judged(trials(GPT, 100, structured), tmp_path, keep_going=True)
+    assert len(server.calls) == 100 and {each.outcome for each in found} == {"unparsed"}
+
+
+def test_a_quoted_reply_is_cut_and_holds_no_key(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "a-secret-of-this-test-0123456789")
+    serve(saying("a-secret-of-this-test-0123456789 " + "x" * 1000))
+    with pytest.raises(Incomplete) as error:
+        judged(trials(GPT, 30), tmp_path)
+    assert "a-secret-of-this-test" not in str(error.value)
+    assert "x" * 150 in str(error.value) and "x" * 201 not in str(error.value)
+
+
+@pytest.mark.parametrize(("readable", "stopped"), [(0, True), (1, True), (2, False), (20, False)])
+def test_a_tenth_of_the_first_twenty_is_enough(serve: Any, tmp_path: Path, readable: int, stopped: bool) -> None:
+    server = serve(saying("No.", lambda number: number >= readable))
+    with pytest.raises(Incomplete) if stopped else nullcontext():
+        judged(trials(GPT, 60), tmp_path, concurrency=1)
+    assert len(server.calls) == (20 if stopped else 60)
+
+
+def test_other_models_go_on_and_few_replies_stop_nobody(serve: Any, tmp_path: Path) -> None:
+    def behave(call: Call) -> Reply:
+        return Reply(GOOD if "claude" in call.model else "No.")
+
+    server = serve(behave)
+    with pytest.raises(Incomplete) as error:
+        judged([*trials(GPT, 60), *trials(CLAUDE, 60)], tmp_path)
+    assert "claude:" not in str(error.value) and statuses(tmp_path, CLAUDE) == ["ok"] * 60
+    before = len(server.calls)
+    judged(trials(GPT, 19), tmp_path / "few")
+    assert len(server.calls) == before + 19
+
+
+def test_what_a_model_refuses_to_say_is_its_answer(serve: Any, tmp_path: Path) -> None:
+    server = serve(lambda call: Reply("", finish="filter"))
+    assert {each.outcome for each in judged(trials(GPT, 40), tmp_path)} == {"filtered"}
+    assert len(server.calls) == 40
+
+
+def test_a_wrong_id_is_read_of_models_whose_server_enforces_the_schema(serve: Any, tmp_path: Path) -> None:
+    server = serve(saying('{"id": "./7f3a91ce", "justification": "Because.", "verdict": "A>B"}'))
+    with pytest.raises(Incomplete, match="of its first 20 replies"):
+        judged(trials(GPT, 40, structured=True), tmp_path)
+    found = judged(trials(replace(GPT, enforced=True), 40, structured=True), tmp_path)
+    assert {each.outcome for each in found} == {"ok"} and len(server.calls) == 40
+    assert {unwrapped(each) for each in found} == {("id not copied",)}

@@ -17,7 +17,7 @@ from helpers.judge.budget import worst_case
 from helpers.providers import Failure, meanings
 from helpers.types import Judgment, Model, Price, Trial
 from tests.engine.asking import EVERY, MODELS, SAID, FakeClock, ask, at, attempts, requests_to, statuses
-from tests.engine.test_fleet_faults import A, B, C, answering, behind, run
+from tests.engine.test_fleet import A, B, C, answering, behind, run
 from tests.servers.behaviours import Behaviour, Fault, only, polite, step
 
 #: Bodies by which services refuse one prompt for what it holds, each in the form in which one of them speaks; and such
@@ -49,9 +49,7 @@ def judged(model: Model, count: int, folder: Path, ask_them: bool = True, **opti
 
 @pytest.mark.parametrize("service", CONTENT)
 @pytest.mark.parametrize("status", ["400", "403", "413", "422"])
-def test_a_prompt_refused_for_its_content_is_filtered_and_the_rest_is_asked(
-    serve: Any, tmp_path: Path, service: str, status: str
-) -> None:
+def test_a_prompt_refused_for_its_content_is_filtered(serve: Any, tmp_path: Path, service: str, status: str) -> None:
     server = serve(to_some([0, 3], refused(CONTENT[service], status)))  # the very first call is one of them
     model = at(server.url, "own")
     found = judged(model, 6, tmp_path)
@@ -109,7 +107,7 @@ def test_other_statuses_are_no_filter_whatever_their_words(serve: Any, tmp_path:
 
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize(("status", "name"), [("403", "forbidden"), ("404", "not_found"), ("400", "bad_request")])
-def test_a_refusal_without_a_reason_ends_one_call_of_a_model_that_has_answered(
+def test_a_refusal_without_a_reason_ends_one_call(
     serve: Any, tmp_path: Path, kind: str, status: str, name: str
 ) -> None:
     server = serve(to_some([4], Fault(status)))
@@ -165,7 +163,7 @@ def test_a_burst_of_refusals_that_passes_stops_nothing(
 @pytest.mark.parametrize(
     ("count", "bad"), [(30, dict.fromkeys(range(2, 30, 3), "403")), (8, {2: "400", 3: "400", 4: "403"})]
 )
-def test_refusals_with_replies_between_them_or_of_long_prompts_never_end_a_model(
+def test_refusals_between_replies_never_end_a_model(
     serve: Any, tmp_path: Path, count: int, bad: dict[int, str]
 ) -> None:
     server = serve(lambda call: step(bad.get(int(call.prompt.split()[3])), call))
@@ -176,9 +174,7 @@ def test_refusals_with_replies_between_them_or_of_long_prompts_never_end_a_model
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_a_filtered_first_prompt_proves_nothing_of_the_parameters_to_this_run_or_the_next(
-    serve: Any, tmp_path: Path, kind: str
-) -> None:
+def test_a_filtered_first_prompt_proves_nothing_of_the_parameters(serve: Any, tmp_path: Path, kind: str) -> None:
     server = serve(lambda call: refused(CONTENT["azure"]) if "question 0 " in call.prompt else Fault("400"))
     for calls in (4, 7):  # three different requests are refused before it is the parameters
         with pytest.raises(Incomplete, match="`params:`"):

@@ -21,7 +21,7 @@ from helpers import store
 from helpers.types import Completion, Model, Request
 from tests.engine import test_store
 from tests.engine.test_store import LABELS, MODEL, elsewhere, filled, reply_to
-from tests.engine.test_store_verify import changed
+from tests.engine.test_store_command import changed
 
 OTHER = Model("claude", "anthropic", "claude-haiku-4-5", "claude")
 
@@ -412,9 +412,7 @@ def test_a_disk_that_fails_in_the_middle_leaves_the_store_as_it_was(
 
 
 @pytest.mark.parametrize("writes", [0, 1, 3])
-def test_an_import_that_is_killed_leaves_a_store_that_can_be_read_and_a_second_one_completes_it(
-    here: Path, there: Path, writes: int
-) -> None:
+def test_an_import_that_is_killed_leaves_a_readable_store_to_complete(here: Path, there: Path, writes: int) -> None:
     put(here, ok(OTHER, "z", "Z"))
     file = exported(there)
     code = f"""

@@ -3,7 +3,7 @@
 The rule is that of test_simulations: with the exact 99.9 % interval of the observed rate, a size fails wholly outside
 3 to 7 %, a coverage wholly outside 93 to 97 %. Seeds were fixed beforehand. Quick tests run 24 replications, which the
 rule refuses from 8 rejections or misses on: gross errors. What 2,000 of them show, what is found and what misleads
-stands in calibration.csv (CALIBRATED, FOUND, MISLEADING), and slow tests run many only where no row holds it: families
+stands in calibration.csv (calibrated.yaml), and slow tests run many only where no row holds it: families
 of hints, effects that differ by question where verdicts are lost, how often equivalence is concluded, one judge alone.
 """
 
@@ -21,7 +21,7 @@ from helpers.biases.hinting.paired import conclusions, corrected, hint_effect, n
 from helpers.stats.power import equivalence_power
 from helpers.types import Estimate
 from studies.calibration.worlds.listwise import HABITS, UNEQUAL, World, hinted, judged, latent
-from tests.calibrated import Held, assert_calibrated, stored
+from tests.calibrated import stored
 from tests.rule import assert_within, exact
 
 QUESTIONS = 80
@@ -38,65 +38,6 @@ WORLDS = {
     "unequal": World(sharpness=UNEQUAL, position=HABITS, self_preference=(0.0, 0.8, 1.2)),
     "lost": World(sharpness=UNEQUAL, position=HABITS, self_preference=(0.0, 0.8, 1.2), lost=0.03, lost_own=0.1),
 }
-
-AVERAGE = tuple(f"hint={hint} vendor=average" for hint in HINTS)
-#: Sizes without and coverage with an effect, of hints and of names: rows of calibration.csv.
-CALIBRATED = (
-    Held("nothing", "null", ("hint_effect",), AVERAGE[:1]),
-    Held("lost", "null", ("hint_effect",), AVERAGE[:1]),
-    Held("mixed", "null", ("hint_effect",), AVERAGE[2:]),
-    Held("found", "planted", ("hint_effect",), AVERAGE[2:]),
-    Held("alike", "planted", ("hint_effect",), AVERAGE[1:2]),
-    Held("margin", "planted", ("hint_effect",), AVERAGE[2:]),
-    Held("lost", "null", ("name_effect",), ("vendor=average",)),
-    Held("found", "planted", ("name_effect",), ("vendor=average",)),
-)
-
-VENDORS = ("vendor=claude", "vendor=gpt", "vendor=gemini")
-#: What is planted is found. Documented at 80 questions: 4.8, 7.8 and 9.6 pp of the average in 45, 84 and 96 %, 12 pp of
-#: a vendor in 80 %, equivalence within 5 pp in 24 % and with 180 questions in 80 %. Of a name nothing is documented: by
-#: own first places alone (5.3 pp of the average, 12.2 of a vendor in 80 %), of which an effect per answer, two of six
-#: being named so, is three quarters: 4 and 9.2 pp.
-FOUND = (
-    Held("found", "planted", ("hint_effect",), AVERAGE[2:], least=0.84),  # 8.1 pp
-    Held("alike", "planted", ("hint_effect",), AVERAGE[1:2], least=0.96),
-    Held("alike", "planted", ("hint_effect",), [f"hint=competitors {vendor}" for vendor in VENDORS], least=0.8),
-    # A limit: effects of 5 pp of the average, and of 6 to 10 pp of a vendor, are missed about as often as found.
-    Held("margin", "planted", ("hint_effect",), AVERAGE[2:], least=0.35, most=0.5),
-    Held("found", "planted", ("hint_effect",), [f"hint=full {vendor}" for vendor in VENDORS], least=0.26, most=0.75),
-    Held("found", "planted", ("hint_effect",), [f"hint=full {vendor}" for vendor in VENDORS], 400, least=0.84),
-    Held("margin", "planted", ("hint_effect",), AVERAGE[2:], 400, least=0.96),
-    Held("found", "planted", ("name_effect",), ("vendor=average",), least=0.99),  # 10.3 pp
-    Held("found", "planted", ("name_effect",), (VENDORS[0], VENDORS[2]), least=0.8),  # 12 and 11 pp
-    Held("found", "planted", ("name_effect",), (VENDORS[1],), least=0.6),  # 7.5 pp
-    Held("found", "planted", ("name_effect",), VENDORS, 400, least=0.95),
-    Held("nothing", "planted", ("hint_effect_90",), AVERAGE[:1], least=0.24),  # asked twice
-    # A limit: with verdicts lost equivalence is concluded even more rarely than in one run of four.
-    Held("lost", "planted", ("hint_effect_90",), AVERAGE[:1], most=0.24),
-    Held("lost", "planted", ("hint_effect_90",), AVERAGE[:1], 400, least=0.8),
-    # Chosen, no document names it: 3.6 pp more changed verdicts than of a repeat need more than 80 questions.
-    Held("alike", "planted", ("excess_change",), ("hint=competitors",), least=0.2, most=0.7),
-    Held("alike", "planted", ("excess_change",), ("hint=competitors",), 400, least=0.8),
-)
-#: What misleads: a change rate is no effect; groups as independent votes reject in 1 % and lose power; McNemar's test
-#: that knows no questions rejects in 7.1 % where a hint does something else with each.
-MISLEADING = (
-    Held("nothing", "failure", ("change_rate",), ("hint=self",), least=0.99),
-    *(Held(w, "failure", ("two_groups_unpaired",), AVERAGE[:1], most=0.03) for w in ("nothing", "lost")),
-    Held("mixed", "failure", ("mcnemar_on_votes",), AVERAGE[2:], least=0.06),
-)
-
-
-def test_the_calibration_holds_what_is_not_repeated_here() -> None:
-    assert_calibrated("hinting_groups", CALIBRATED)
-
-
-def test_what_is_planted_is_found() -> None:
-    assert_calibrated("hinting_groups", FOUND)
-
-
-def test_what_is_known_to_mislead_does() -> None:
-    assert_calibrated("hinting_groups", MISLEADING)
 
 
 @pytest.mark.parametrize(("worlds", "times"), [(("lost", "margin"), 1), (("nothing", "found", "alike"), 2)])

@@ -2,8 +2,8 @@
 
 To 1e-9, the rank-ordered logit to 1e-6. Beside these stand: Wilson and Newcombe, clustered means against statsmodels
 (test_intervals), BCa bounds of scipy's own replicates (test_bootstrap), sign flips against scipy (test_tests), alpha
-against its package (test_agreement), power against statsmodels (test_power), the logit against ConditionalLogit
-(test_rank_logit), the odds of matched pairs (test_paired_odds).
+against its package (test_intervals), power against statsmodels (test_tests), the logit against ConditionalLogit
+(test_rank_logit), the odds of matched pairs (test_tests).
 """
 
 from __future__ import annotations

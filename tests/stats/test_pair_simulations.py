@@ -4,7 +4,7 @@ The rule is that of test_simulations: with the exact 99.9 % interval of the obse
 3 to 7 %, a coverage wholly outside 93 to 97 %, a bias beyond 3.5 Monte-Carlo standard errors. 115 articles with three
 questions each; seeds were fixed beforehand. Quick tests run 16 replications, which the rule refuses from 7 rejections
 or misses on: gross errors. What 2,000 of them show, what is found and what misleads stands in calibration.csv
-(CALIBRATED, FOUND, MISLEADING), and slow tests run many only where no row holds it: families of judges, damage that
+(calibrated.yaml), and slow tests run many only where no row holds it: families of judges, damage that
 differs by text, both contrasts together, doses, and judges that are merely weak.
 """
 
@@ -21,8 +21,8 @@ from helpers.biases.self_preference import measured as self_preference_measured
 from helpers.biases.self_preference.measured import corrected
 from helpers.types import Estimate
 from studies.calibration.worlds.pairs import BEFORE, NAMES, REPEAT, PairWorld, sample
-from tests.calibrated import Held, assert_calibrated, stored
-from tests.rule import assert_unbiased, assert_within, exact
+from tests.calibrated import stored
+from tests.rule import assert_unbiased, assert_within, covered, exact, rejected, replicate
 
 FAST, SLOW = 16, pytest.param(400, marks=pytest.mark.slow)
 ARMS = (BEFORE, REPEAT, ("wrong", 2, 0), ("right", 2, 0))
@@ -44,59 +44,6 @@ WORLDS = {
     "recognition": PairWorld(damage=EDITS, **UNEQUAL, self_preference=(0.0, 0.0, 1.5, 1.5)),
     "weak": PairWorld(skill=(2.0, 0.9, 0.3, 1.4), knowledge=(0.6, 0.4, 1.2, 0.5), lean=(0.3, 0.0, -0.5, 0.3)),
 }
-
-OTHERS = ("judge=llama", "judge=mistral", "judge=qwen")
-EVERY = ("judge=deepseek", *OTHERS)
-EFFECTS = ("obfuscation_effect", "obfuscation_against_other_author")
-#: Damage that is no effect, published comparisons that call it one, recognition that is one: rows of calibration.csv.
-CALIBRATED = (
-    *(Held(world, "null", EFFECTS, EVERY) for world in ("nothing", "unequal", "losses")),
-    Held("nothing", "failure", ("naive_filtered_change", "regression_to_the_mean"), OTHERS),
-    Held("scaled", "null", EFFECTS[1:], OTHERS),
-    Held("scaled", "failure", EFFECTS[:1], OTHERS),
-    Held("recognised", "planted", EFFECTS[:1], OTHERS[1:]),
-    Held("recognised", "null", EFFECTS[:1], OTHERS[:1]),
-    Held("recognised", "planted", ("evaluator_quality_gap",), OTHERS[1:]),
-    Held("recognised", "null", ("evaluator_quality_gap",), ("judge=deepseek", "judge=llama")),
-)
-
-DEFENDING = ("judge=mistral", "judge=qwen")
-#: What is planted is found. Documented: with 100 harmful items 16 pp are found in 80 %, so 23 pp in 98 %; with 80 items
-#: of one judge 15.5 pp in 80 %, so 25 pp in 99 %. Of the obfuscation effect only 0.5 of a logit in 460 items is (74 to
-#: 80 %): what 240 questions find of 0.74 is chosen, more for Mistral, which answers wrongly more often than Qwen.
-FOUND = (
-    Held("recognised", "planted", ("evaluator_quality_gap",), DEFENDING, least=0.95),
-    Held("recognised", "planted", ("recognition_balanced",), EVERY, least=0.95),
-    Held("recognised", "planted", ("accuracy_harmful",), DEFENDING[:1], least=0.95),
-    Held("recognised", "planted", ("obfuscation_effect", "obfuscation_effect_pp"), DEFENDING[:1], least=0.8),
-    Held("recognised", "planted", ("obfuscation_effect", "obfuscation_effect_pp"), DEFENDING[1:], least=0.5),
-    Held("recognised", "planted", ("obfuscation_effect", "obfuscation_effect_pp"), DEFENDING, 400, least=0.95),
-    # A limit: against another author's wrong answer the same effect is missed in every second run of 80 articles.
-    Held("recognised", "planted", EFFECTS[1:], DEFENDING, least=0.2, most=0.6),
-    Held("recognised", "planted", EFFECTS[1:], DEFENDING, 400, least=0.9),
-)
-#: What misleads: filtered comparisons where edits do nothing, as documented for middling base rates in 74 %, less with
-#: fewer wrong answers; a harmful rate other than one half; the effect itself where edits are felt in units of noise.
-MISLEADING = (
-    Held("nothing", "failure", ("naive_filtered_change", "regression_to_the_mean"), OTHERS, least=0.4),
-    Held("nothing", "failure", ("filtered_one_order_change",), OTHERS, least=0.5),
-    Held("nothing", "failure", ("filtered_one_order_change", "naive_filtered_change"), EVERY, 400, least=0.7),
-    Held("unequal", "failure", ("naive_harmful_rate",), ("judge=deepseek", "judge=qwen"), least=0.9),
-    Held("unequal", "failure", ("recognition_balanced",), EVERY, least=0.95),
-    Held("scaled", "failure", EFFECTS[:1], OTHERS, least=0.2),
-)
-
-
-def test_the_calibration_holds_what_is_not_repeated_here() -> None:
-    assert_calibrated("quality_self_preference", CALIBRATED)
-
-
-def test_what_is_planted_is_found() -> None:
-    assert_calibrated("quality_self_preference", FOUND)
-
-
-def test_what_is_known_to_mislead_does() -> None:
-    assert_calibrated("quality_self_preference", MISLEADING)
 
 
 def test_filtering_alone_makes_what_is_documented() -> None:
@@ -130,28 +77,13 @@ def measured(world: str, run: int) -> list[Estimate]:
 
 @cache
 def replications(world: str, runs: int) -> dict[tuple[str, ...], np.ndarray]:
-    """(runs, 4) value, low, high, p for each id and place, and ("holm", judge) the corrected p of the family."""
-    found: dict[tuple[str, ...], list[tuple[float, ...]]] = {}
-    for run in range(runs):
-        estimates = measured(world, run)
-        for e in estimates:
-            found.setdefault((e.id, *e.where.values()), []).append((e.value, e.low, e.high, e.p))
-        for judge, p in corrected(estimates).items():
-            found.setdefault(("holm", judge), []).append((p,) * 4)
-    return {key: np.array(values) for key, values in found.items()}
+    """What `replicate` gives of a world, computed once."""
+    return replicate(lambda run: measured(world, run), corrected, runs)
 
 
 def given(each: np.ndarray) -> np.ndarray:
     """The replications with an interval: where too few articles changed to a side none is given, and nothing said."""
     return each[~np.isnan(each[:, 1])]
-
-
-def rejected(each: np.ndarray) -> int:
-    return int((each[:, 3] < 0.05).sum())
-
-
-def covered(each: np.ndarray, truth: float) -> int:
-    return int(((each[:, 1] <= truth) & (truth <= each[:, 2])).sum())
 
 
 @cache

@@ -4,7 +4,7 @@ The rule: with the exact 99.9 % interval of the observed rate, a size fails whol
 outside 93 to 97 %; |bias| fails above 3.5 Monte-Carlo standard errors. The truth of a logit is its own value
 fitted on a very large sample of the same world, never the planted utility. Quick tests run 150 replications, which the
 rule refuses from 23 rejections or misses on: gross errors. What 2,000 of them show, what is found and what misleads
-stands in calibration.csv (CALIBRATED, FOUND, MISLEADING), and slow tests run many only where no row holds it: judges
+stands in calibration.csv (calibrated.yaml), and slow tests run many only where no row holds it: judges
 that are alike but for a common habit of place, questions that matter more than anything else, the published deviation.
 """
 
@@ -25,8 +25,17 @@ from helpers.stats.models import fit_panel, third_party_log_odds, third_party_lo
 from helpers.stats.rank_logit import Panel
 from studies.calibration import running
 from studies.calibration.worlds.listwise import WORLDS, Draw, Latent, World, draw, judged, latent, panel
-from tests.calibrated import Held, assert_calibrated, stored
+from tests.calibrated import assert_calibrated, expected_rows, stored
 from tests.rule import exact
+
+ROWS = expected_rows()
+
+
+@pytest.mark.parametrize(("experiment", "part"), ROWS)
+def test_the_calibration_holds_what_is_not_repeated(experiment: str, part: str) -> None:
+    assert ROWS[experiment, part]
+    assert_calibrated(experiment, ROWS[experiment, part])
+
 
 QUESTIONS = 80
 FAST = 150
@@ -38,80 +47,6 @@ VENDORS = ("claude", "gpt", "gemini")
 #: correction and a jackknife over groups of questions were tried, and blew up near flat directions.
 BIASED = {("strong_questions", "gemini")}
 MOST_BIAS = 0.2
-
-LOGITS = ("self_preference_logit", "self_preference_effect")
-RATES = ("self_bias", "excess_self_preference", "position_effect")
-EACH_VENDOR = tuple(f"vendor={vendor}" for vendor in VENDORS)
-#: Size and coverage of logits and rates, what misleads third-party odds and the excess, and how few and many questions
-#: do: rows of calibration.csv.
-CALIBRATED = (
-    Held("homogeneous", "null", LOGITS, EACH_VENDOR),
-    Held("unequal", "null", LOGITS, EACH_VENDOR),
-    *(Held(w, "planted", LOGITS, EACH_VENDOR) for w in ("planted", "siblings", "shared_taste", "lost")),
-    Held("planted", "planted", LOGITS[:1], EACH_VENDOR, questions=20),
-    Held("planted", "planted", LOGITS, EACH_VENDOR, questions=400),
-    Held("others_biased", "null", ("third_party_log_odds",), ("vendor=gpt",)),
-    Held("homogeneous", "failure", ("third_party_log_odds",), ("vendor=claude", "vendor=gpt")),
-    *(Held(w, "planted", RATES[:2], EACH_VENDOR) for w in ("planted", "lost")),
-    Held("fair", "null", RATES[1:2], EACH_VENDOR),
-    Held("others_biased", "failure", RATES[1:2], ("vendor=gpt",)),
-    Held("fair", "null", RATES[2:], ("slot=1", "slot=6")),
-    Held("planted", "planted", RATES[2:], ("slot=1", "slot=6")),
-)
-
-GPT, GEMINI = ("vendor=gpt",), ("vendor=gemini",)
-PREFERRED = (*GPT, *GEMINI)
-#: What is planted is found. Documented at 80 questions, 80 % power: an excess of 11 pp; third-party log-odds of 0.55,
-#: so a standard error of 0.2, which logits are held to as well, at the values that they have in each world; 93 % at a
-#: planted utility of 1.0 where judges are equally sharp; 4.8 pp of a place in 480 judgments, 2.15 pp in 2,400.
-FOUND = (
-    *(Held(w, "planted", RATES[1:2], PREFERRED, least=0.8) for w in ("planted", "siblings", "shared_taste", "lost")),
-    Held("others_biased", "planted", RATES[1:2], ("vendor=claude", *GEMINI), least=0.8),
-    Held("others_biased", "planted", ("third_party_log_odds",), ("vendor=claude",), least=0.93),
-    # A limit: Gemini seldom comes first, and its log-odds vary more than the document says: chosen.
-    Held("others_biased", "planted", ("third_party_log_odds",), GEMINI, least=0.85),
-    Held("others_biased", "planted", LOGITS, ("vendor=claude", *GEMINI), least=0.8),
-    *(Held(w, "planted", LOGITS, GEMINI, least=0.9) for w in ("planted", "siblings", "shared_taste", "lost")),
-    # A limit: 0.3 to 0.4 of a logit, 7 to 10 pp, is what 80 questions find in every second run, and 400 nearly always.
-    Held("planted", "planted", LOGITS, GPT, least=0.5, most=0.8),
-    *(Held(w, "planted", LOGITS, GPT, least=0.25, most=0.6) for w in ("siblings", "shared_taste", "lost")),
-    Held("planted", "planted", LOGITS, PREFERRED, questions=400, least=0.95),
-    *(Held(w, "planted", LOGITS, GPT, 400, least=0.85) for w in ("siblings", "shared_taste", "lost")),
-    *(Held(w, "planted", LOGITS, GEMINI, 400, least=0.95) for w in ("siblings", "shared_taste", "lost")),
-    # 0.19 of a logit, of three vendors together: a standard error of 0.2 / sqrt(3).
-    Held("planted", "planted", ("own_model_logit",), least=0.37),
-    Held("planted", "planted", ("own_model_logit",), questions=400, least=0.95),
-    # A limit: habits that differ by judge leave 2.3 pp of the first place, which 480 judgments show in one run of four.
-    Held("planted", "planted", RATES[2:], ("slot=1",), most=0.3),
-    *(Held(w, "planted", RATES[2:], ("slot=1",), 400, least=0.75) for w in ("planted", "lost", "unequal")),
-)
-#: What misleads, as documented for 80 questions where nobody prefers its own: against one third in 99.9 % for GPT and
-#: Gemini; the excess in 65 % for GPT where only the others prefer their own; third-party log-odds in 70 and 20 % where
-#: judges are unequally sharp (there with other answers).
-MISLEADING = (
-    *(
-        Held(w, "failure", ("binomial_against_one_third",), PREFERRED, least=0.95)
-        for w in ("fair", "unequal", "homogeneous")
-    ),
-    Held("others_biased", "failure", ("binomial_against_one_third",), GPT, least=0.95),
-    Held("others_biased", "failure", RATES[1:2], GPT, least=0.55),
-    Held("homogeneous", "failure", ("third_party_log_odds",), GPT, least=0.7),
-    Held("homogeneous", "failure", ("third_party_log_odds",), ("vendor=claude",), least=0.1),
-    Held("unequal", "failure", ("third_party_log_odds",), GPT, least=0.4),
-    *(Held(w, "failure", RATES[1:2], GPT, least=0.4) for w in ("unequal", "homogeneous")),
-)
-
-
-def test_the_calibration_holds_what_is_not_repeated_here() -> None:
-    assert_calibrated("mt_bench_blind", CALIBRATED)
-
-
-def test_what_is_planted_is_found() -> None:
-    assert_calibrated("mt_bench_blind", FOUND)
-
-
-def test_what_is_known_to_mislead_does() -> None:
-    assert_calibrated("mt_bench_blind", MISLEADING)
 
 
 #: Documented standard errors at 80 questions. Third-party odds are of other answers in the world left out.
