@@ -15,10 +15,10 @@ import pytest
 from helpers import claims, datasets, paths
 from helpers.biases import accuracy as bias
 from helpers.biases.accuracy import published
+from helpers.datasets import votes as ballots
 from helpers.datasets.games import majority
 from helpers.stats.prediction_powered import Labels, contradictions, dependence
 from helpers.types import Estimate
-from studies import votes as ballots
 from tests.runs import declared_ids
 from tests.test_accuracy import of
 

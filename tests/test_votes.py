@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from helpers import datasets, paths
+from helpers.datasets import votes as ballots
 from helpers.datasets.games import instructions, majority
-from studies import votes as ballots
-from studies.votes import VOTE_COLUMNS as COLUMNS
+from helpers.datasets.votes import VOTE_COLUMNS as COLUMNS
 from tests.test_datasets import write
 
 

@@ -26,3 +26,4 @@ from helpers.datasets.questions import (
     ranked,
 )
 from helpers.datasets.reading import Loaded, Problem
+from helpers.datasets.votes import gold_of_games, gold_of_votes, load_pandalm_votes, load_votes

@@ -25,7 +25,7 @@ ORDERS = ("better first", "better second")
 def both_orders(frame: pd.DataFrame) -> dict[str, dict[str, list[list[int]]]]:
     """How often each judge was right, wrong or unreadable in both orders, by category: 3 x 3 counts of instances.
 
-    `frame` as `studies.votes.gold_of_games` makes it: a verdict for each order of each instance. Rows: the better
+    `frame` as `datasets.gold_of_games` makes it: a verdict for each order of each instance. Rows: the better
     answer first, columns: second, both in the order of KINDS. An instance without two orders is a ValueError.
     """
     found: dict[str, dict[str, list[list[int]]]] = {}
@@ -153,7 +153,7 @@ def _whole(values: Any) -> list[int]:
 def labelled(votes: pd.DataFrame) -> dict[str, list[int]]:
     """How many of a judge's comparisons people voted on: [voted on, all] for each two models compared.
 
-    `votes` as `studies.votes.load_votes` makes them, with one judge's verdict on every comparison.
+    `votes` as `datasets.load_votes` makes them, with one judge's verdict on every comparison.
     """
     judged = votes[votes["kind"] == "judge"]
     seen = judged["pair"].isin(set(votes.loc[votes["kind"] == "person", "pair"]))
