@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 from bs4 import BeautifulSoup
 
-from helpers.report import layout, pages
+from helpers.report import pages, results
 from helpers.report.verdicts import Verdicts, of_run
 from tests.case_tables import load_cases
 from tests.payloads import PAYLOADS
@@ -102,7 +102,7 @@ def small_verdicts() -> tuple[Verdicts, ...]:
 @cache
 def report_files() -> dict[str, bytes]:
     """The report of the results in git, with the verdicts of small runs."""
-    return pages.files(layout(), small_verdicts())
+    return pages.files(results(), small_verdicts())
 
 
 @cache

@@ -23,7 +23,7 @@ from helpers import paths
 from helpers.claims import COLUMNS, count_claims, load_claims
 from helpers.config import experiment_names
 from helpers.explain import sections
-from helpers.report import Result, fragments, layout, pages, write
+from helpers.report import Result, fragments, pages, results, write
 from helpers.report.pages import OUTCOMES, word_groups
 from helpers.run.notebooks import available
 from helpers.types import OUTCOMES as EVERY_OUTCOME
@@ -219,7 +219,7 @@ def test_headings_of_a_notebook_can_be_gone_to(files: dict[str, bytes], name: st
 
 
 def test_pages_with_simulated_judges_say_so_at_their_top(files: dict[str, bytes]) -> None:
-    simulated = {f"{each.page}.html" for each in layout() if each.simulated}
+    simulated = {f"{each.page}.html" for each in results() if each.simulated}
     simulated |= {"index.html", "judges.html", "verdicts.html", "downloads.html"}
     for name in PAGES:
         tree = page(files, name)
@@ -231,7 +231,7 @@ def test_pages_with_simulated_judges_say_so_at_their_top(files: dict[str, bytes]
 
 def test_results_without_simulated_judges_do_not_say_so(tmp_path: Path) -> None:
     book = plain_book(nbformat.v4.new_code_cell("1", execution_count=1))
-    made = pages.files(layout([write_results(tmp_path / "own", book, data="asked")]), [])
+    made = pages.files(results([write_results(tmp_path / "own", book, data="asked")]), [])
     tree = soup(made["mt_bench_blind-own.html"])
     assert tree.find("p", class_="simulated") is None and tree.title.get_text() == "Is it? - Recuse"
 
@@ -259,7 +259,9 @@ def test_a_report_without_the_overview_counts_the_claims_of_its_experiments(tmp_
     claims.reindex(columns=list(COLUMNS)).assign(status=claims["status"], kind="printed").to_csv(
         folder / "claims.csv", index=False
     )
-    assert "of 4 that can fail 2 come out, 1 differ" in soup(pages.files(layout([folder]), [])["index.html"]).get_text()
+    assert (
+        "of 4 that can fail 2 come out, 1 differ" in soup(pages.files(results([folder]), [])["index.html"]).get_text()
+    )
 
 
 def test_every_declared_number_has_a_place_on_the_page_of_numbers(files: dict[str, bytes]) -> None:
@@ -343,7 +345,7 @@ def test_what_was_not_executed_is_named_with_what_to_run(tmp_path: Path) -> None
     for name, (cell, told) in wrong.items():
         folder = write_results(tmp_path / name, plain_book(cell))
         with pytest.raises(ValueError, match=f"{folder}/report.ipynb: {told}.*recuse run 01_mt_bench_blind"):
-            layout([folder])
+            results([folder])
 
 
 def test_a_notebook_that_is_not_there_or_failed_or_has_no_numbers_is_named(tmp_path: Path) -> None:
@@ -352,26 +354,26 @@ def test_a_notebook_that_is_not_there_or_failed_or_has_no_numbers_is_named(tmp_p
     with pytest.raises(
         ValueError, match=r"report\.failed\.ipynb: the last run .* failed.*recuse run 01_mt_bench_blind"
     ):
-        layout([tmp_path])
+        results([tmp_path])
     (folder / "report.failed.ipynb").unlink()
     (folder / "report.ipynb").write_text("no notebook", encoding="utf-8")
     with pytest.raises(ValueError, match="no notebook"):
-        layout([folder])
+        results([folder])
     (folder / "report.ipynb").unlink()
     with pytest.raises(ValueError, match="mt_bench_blind was not executed"):
-        layout([folder])
+        results([folder])
     nbformat.write(plain_book(), folder / "report.ipynb")
     (folder / "numbers.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ValueError, match=r"numbers\.json: no numbers of a run"):
-        layout([folder])
+        results([folder])
     (folder / "numbers.json").unlink()
     with pytest.raises(ValueError, match=r"numbers\.json: not there"):
-        layout([folder])
+        results([folder])
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"holds a report\.ipynb: `recuse run` makes one"):
-        layout([tmp_path / "empty"])
+        results([tmp_path / "empty"])
     with pytest.raises(ValueError, match="no such folder"):
-        layout([tmp_path / "nowhere"])
+        results([tmp_path / "nowhere"])
 
 
 @pytest.mark.parametrize(
@@ -400,7 +402,7 @@ def test_a_file_of_results_that_is_not_as_we_write_it_is_named(
     at[place[-1]] = value
     (folder / file).write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(ValueError, match=told):
-        pages.files(layout([folder]), [])
+        pages.files(results([folder]), [])
 
 
 @pytest.mark.parametrize("about", ["x", {"width": "wide"}, {"width": -3}, {"width": 10**9}, {"alt": [1]}])
@@ -409,20 +411,20 @@ def test_odd_metadata_of_a_picture_leave_its_own_size(tmp_path: Path, about: Any
     picture = {"image/png": base64.b64encode(png(40, 20)).decode()}
     output = nbformat.v4.new_output("display_data", data=picture, metadata={"image/png": about})
     book.cells[-1].outputs = [output]
-    made = pages.files(layout([write_results(tmp_path / "own", book)]), [])
+    made = pages.files(results([write_results(tmp_path / "own", book)]), [])
     assert b'width="40" height="20"' in made["mt_bench_blind-own.html"]
 
 
 def test_without_notebooks_there_is_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
     with pytest.raises(ValueError, match="no notebooks here"):
-        layout()
+        results()
 
 
 def test_several_runs_of_one_experiment_have_a_page_each(tmp_path: Path) -> None:
     for name in ("mt_bench_blind-0a", "mt_bench_blind-0b", "cells/x/mt_bench_blind"):
         write_results(tmp_path / name, plain_book())
-    found = layout([tmp_path])
+    found = results([tmp_path])
     assert [each.page for each in found] == ["mt_bench_blind-0a", "mt_bench_blind-0b", "mt_bench_blind-x"]
     made = pages.files(found, [])
     assert {"mt_bench_blind-0a.html", "mt_bench_blind-x.html"} <= set(made)
@@ -459,7 +461,7 @@ def test_the_same_results_give_the_same_bytes_in_every_process(small: Path, tmp_
 
 def test_what_a_report_holds_is_listed_with_its_sha256(small: Path, tmp_path: Path) -> None:
     target = tmp_path / "report"
-    made = pages.files(layout([small]), [])
+    made = pages.files(results([small]), [])
     write(target, made)
     there = made_in(target)
     told = json.loads(there.pop("contents.json"))
@@ -469,9 +471,9 @@ def test_what_a_report_holds_is_listed_with_its_sha256(small: Path, tmp_path: Pa
 
 def test_another_report_takes_the_place_of_an_earlier_one_and_leaves_nothing_of_it(small: Path, tmp_path: Path) -> None:
     target, other = tmp_path / "report", write_results(tmp_path / "other", plain_book(), name="hinting_groups")
-    written(target, layout([small]))
+    written(target, results([small]))
     (target / "notes.txt").write_text("mine", encoding="utf-8")
-    written(target, layout([other]))
+    written(target, results([other]))
     there = made_in(target)
     assert "hinting_groups-other.html" in there and "mt_bench_blind-own.html" not in there
     assert there["notes.txt"] == b"mine", "what the report did not write is not its to delete"
@@ -482,10 +484,10 @@ def test_a_folder_that_is_no_report_is_left_alone(small: Path, tmp_path: Path) -
     target.mkdir()
     (target / "index.html").write_text("mine", encoding="utf-8")
     with pytest.raises(ValueError, match=r"thesis: not empty \(index.html\) and no earlier report"):
-        written(target, layout([small]))
+        written(target, results([small]))
     assert made_in(target) == {"index.html": b"mine"}
     with pytest.raises(ValueError, match="a file, expected a folder"):
-        written(target / "index.html", layout([small]))
+        written(target / "index.html", results([small]))
 
 
 @pytest.mark.parametrize("after", [0, 1, 5])
@@ -504,18 +506,18 @@ def test_a_report_that_was_cut_off_is_made_whole_by_the_next(
     # What is killed cleans nothing up.
     monkeypatch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
     with pytest.raises(SystemExit):
-        written(target, layout([small]))
+        written(target, results([small]))
     monkeypatch.undo()
     assert any(path.name.endswith(".part") for path in target.rglob("*"))
-    written(target, layout([small]))
+    written(target, results([small]))
     assert made_in(target)["index.html"] and not [name for name in made_in(target) if name.endswith(".part")]
 
 
 def test_a_page_that_somebody_changed_is_not_deleted(small: Path, tmp_path: Path) -> None:
     target = tmp_path / "report"
-    written(target, layout([small]))
+    written(target, results([small]))
     (target / "mt_bench_blind-own.html").write_text("my words", encoding="utf-8")
-    written(target, layout([write_results(tmp_path / "other", plain_book(), name="hinting_groups")]))
+    written(target, results([write_results(tmp_path / "other", plain_book(), name="hinting_groups")]))
     assert made_in(target)["mt_bench_blind-own.html"] == b"my words"
 
 
@@ -523,12 +525,12 @@ def test_nothing_is_written_or_deleted_through_a_link_or_out_of_the_folder(small
     target, outside = tmp_path / "report", tmp_path / "outside"
     outside.mkdir()
     (outside / "kept.txt").write_text("mine", encoding="utf-8")
-    written(target, layout([small]))
+    written(target, results([small]))
     told = json.loads((target / "contents.json").read_text(encoding="utf-8"))
     told["files"] |= {"../outside/kept.txt": "", str(outside / "kept.txt"): "", "link/kept.txt": ""}
     (target / "contents.json").write_text(json.dumps(told), encoding="utf-8")
     (target / "link").symlink_to(outside)
-    written(target, layout([small]))
+    written(target, results([small]))
     assert (outside / "kept.txt").read_text(encoding="utf-8") == "mine"
     for path in (target / "files").rglob("*"):
         path.unlink() if path.is_file() else None
@@ -536,7 +538,7 @@ def test_nothing_is_written_or_deleted_through_a_link_or_out_of_the_folder(small
     (target / "files").rmdir()
     (target / "files").symlink_to(outside)
     with pytest.raises(ValueError, match="files: a link"):
-        written(target, layout([small]))
+        written(target, results([small]))
     assert made_in(outside) == {"kept.txt": b"mine"}
 
 
@@ -546,7 +548,7 @@ def test_a_key_in_the_results_reaches_no_page(small: Path, tmp_path: Path, monke
     (small / "table.csv").write_text(f"a\n{key}\n", encoding="utf-8")
     out = nbformat.v4.new_output("stream", name="stdout", text=f"it is {key}")
     nbformat.write(plain_book(nbformat.v4.new_code_cell("1", execution_count=1, outputs=[out])), small / "report.ipynb")
-    written(tmp_path / "report", layout([small]))
+    written(tmp_path / "report", results([small]))
     there = made_in(tmp_path / "report")
     assert not [name for name, content in there.items() if key.encode() in content]
     assert b"[OPENAI_API_KEY]" in there["mt_bench_blind-own.html"]
@@ -560,7 +562,7 @@ def test_pictures_survive_the_search_for_keys(files: dict[str, bytes], tmp_path:
     )
     code = nbformat.v4.new_code_cell("1", execution_count=1, outputs=[picture])
     nbformat.write(plain_book(code), small / "report.ipynb")
-    written(tmp_path / "report", layout([small]))
+    written(tmp_path / "report", results([small]))
     tree = soup((tmp_path / "report" / "mt_bench_blind-own.html").read_bytes())
     assert base64.b64decode(tree.find("img")["src"].partition(",")[2]) == png(300, 200)
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from helpers import export, figures, paths, tables
 from helpers.biases import top_choice
 from helpers.figures import style as styles
-from helpers.report import fragments, layout, pages
+from helpers.report import fragments, pages, results
 from helpers.report.fragments import Place
 from helpers.report.verdicts import KINDS, Row, Shelf, Verdicts, leads
 from helpers.types import Estimate
@@ -61,7 +61,7 @@ def hostile_rows() -> Verdicts:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("hostile") / "mt_bench_blind-<img src=x onerror=alert(1)>"
-    return pages.files(layout([write_results(folder, hostile_book())]), [hostile_rows()])
+    return pages.files(results([write_results(folder, hostile_book())]), [hostile_rows()])
 
 
 def test_a_page_of_hostile_results_is_made_of_known_elements_only(files: dict[str, bytes]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from helpers.report import layout, pages, verdicts, write
+from helpers.report import pages, results, verdicts, write
 from tests.browser.conftest import until
 from tests.report_pages import ATTACKS, hostile_book, small_verdicts, write_results
 from tests.test_report import PAGES
@@ -32,7 +32,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     few = [
         verdicts.Verdicts(each.label, each.rows[:40], each.every, each.asked, each.read) for each in small_verdicts()
     ]
-    write(folder, pages.files(layout(), few))
+    write(folder, pages.files(results(), few))
     return folder
 
 
@@ -40,7 +40,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of results of which every text is an attack."""
     folder = tmp_path_factory.mktemp("hostile")
-    found = layout([write_results(folder / "mt_bench_blind-hostile", hostile_book())])
+    found = results([write_results(folder / "mt_bench_blind-hostile", hostile_book())])
     write(folder / "out", pages.files(found, [hostile_rows()]))
     return folder / "out"
 
