@@ -213,11 +213,11 @@ def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
 
 
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
-    own, _ = _truths(asked, {model.name: model.vendor for model in asked.experiment.candidates})
+    own, names = _truths(asked, {model.name: model.vendor for model in asked.experiment.candidates})
     traits = {judge.vendor: judge.traits for judge in asked.experiment.judges}
     sizes = {v: f"{each.get('hint_effect', 0.0):+g}" if each.get("hint_effect") else "0" for v, each in traits.items()}
     sizes["average"] = ", ".join(f"{display_name(vendor)} {size}" for vendor, size in sizes.items())
-    chosen = {"hint_effect": own, "name_effect": {(ARM, vendor): effect for vendor, effect in paired.items()}}
+    chosen = {"hint_effect": own, "name_effect": {(ARM, vendor): effect for vendor, effect in names.items()}}
     for each in estimates:
         hint, vendor = each.where.get("hint", ARM), each.where.get("vendor", "")
         shown = each.id == "name_effect" or (vendor == "average" and hint in CONFIRMATORY)
@@ -247,7 +247,7 @@ def _truths(asked: Asked, makers: Mapping[str, str]) -> tuple[Mapping[tuple, flo
     own = {(hint, v): value - blind[v] for (hint, v), value in means.items() if hint != CONTROL and v in blind}
     for hint in {hint for hint, _ in own}:
         own[hint, "average"] = fmean(value for (each, _), value in own.items() if each == hint)
-    return own, names | ({"average": fmean(paired.values())} if names else {})
+    return own, names | ({"average": fmean(names.values())} if names else {})
 
 
 NAME, UNREADABLE = "name effect", "unreadable"
