@@ -373,18 +373,6 @@ def test_a_file_that_is_no_notebook_is_named(tmp_path: Path, text: str) -> None:
         notebooks.check_parameters(tmp_path / NOTEBOOK.name, {})
 
 
-def test_what_stood_before_a_cell_is_left_out_of_the_search_for_garbage(tmp_path: Path) -> None:
-    # What the kernel itself lets go of meanwhile is a small part of a hundred thousand.
-    sources = ["import gc\nmade = [[] for _ in range(100_000)]\nfirst = gc.get_freeze_count()"]
-    sources += ["gc.get_freeze_count() > first + 50_000 > 50_000", "any(each is made for each in gc.get_objects())"]
-    # A ring that a cell leaves behind is gone in the next one.
-    ring = "import weakref\nclass Ring: pass\nring = Ring()\nring.itself = ring\nleft = weakref.ref(ring)\ndel ring"
-    sources += [ring, "left() is None"]
-    assert small(tmp_path, *sources).error is None
-    told = [cell.outputs for cell in nbformat.read(tmp_path / "report.ipynb", 4).cells]
-    assert [each[0]["data"]["text/plain"] for each in told if each] == ["True", "False", "True"]
-
-
 @pytest.mark.slow
 def test_what_a_cell_shows_is_waited_for_where_the_machine_stands_still(tmp_path: Path) -> None:
     """Between a kernel's reply and its word that nothing more comes, longer than nbclient's four seconds."""

@@ -47,7 +47,7 @@ def test_a_run_is_read_back_as_it_was(done: run.Asked) -> None:
     for each in answers:
         before = given[each.question_id, each.vendor, each.tier]
         assert (each.text, each.model, each.outcome) == (before.text, before.model, before.outcome)
-    back = pd.concat([datasets.load_judgments(path, answers=answers) for path in files.values()], ignore_index=True)
+    back = datasets.load_judgments(done.experiment.out / "published_simulated", answers=answers)
     first = done.frame[done.frame["repeat"] == 0].reset_index(drop=True)
     unread = ~first["outcome"].isin(["ok", "invalid_ranking", "truncated", "missing"])
     first["outcome"] = first["outcome"].astype(object).where(~unread, "unparsed")
