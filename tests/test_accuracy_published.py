@@ -14,7 +14,7 @@ import pytest
 
 from helpers import claims, datasets, paths
 from helpers.biases import accuracy as bias
-from helpers.biases.accuracy import published
+from helpers.biases.accuracy import published_counts
 from helpers.datasets import votes as ballots
 from helpers.datasets.games import majority
 from helpers.stats.prediction_powered import Labels, contradictions, dependence
@@ -146,12 +146,12 @@ def llmbar_of(folder: Path) -> pd.DataFrame:
 
 def test_the_counts_are_those_of_the_files(counts: dict[str, Any], real_data: Path) -> None:
     gold, block = llmbar_of(real_data), counts["llmbar"]
-    assert published.both_orders(gold) == block["both_orders"]
-    assert published.joint(gold, [tuple(names.split()) for names in block["joint"]]) == block["joint"]
+    assert published_counts.both_orders(gold) == block["both_orders"]
+    assert published_counts.joint(gold, [tuple(names.split()) for names in block["joint"]]) == block["joint"]
     panda = ballots.load_pandalm_votes(real_data / "pairwise" / "pandalm" / "testset_verdicts.jsonl")
     items = {name: counts["pandalm"]["items"][name] for name in ("items", "judges")}
-    assert published.by_question(ballots.gold_of_votes(panda)) == items
-    assert published.votes_of(panda) == counts["pandalm"]["votes"]["none"]
+    assert published_counts.by_question(ballots.gold_of_votes(panda)) == items
+    assert published_counts.votes_of(panda) == counts["pandalm"]["votes"]["none"]
     gold = panda[panda["kind"] == "person"].groupby("pair")["verdict"].agg(majority)
     for judge, rows in panda[panda["kind"] == "judge"].groupby("voter"):
         right = rows["verdict"].fillna("tie") == rows["pair"].map(gold)
@@ -160,8 +160,8 @@ def test_the_counts_are_those_of_the_files(counts: dict[str, Any], real_data: Pa
         )
     votes = votes_of(real_data)
     for condition, rows in votes.groupby("condition"):
-        assert published.votes_of(rows) == counts["mt_bench"]["votes"][condition]
-    assert published.labelled(votes) == counts["mt_bench"]["labelled"]
+        assert published_counts.votes_of(rows) == counts["mt_bench"]["votes"][condition]
+    assert published_counts.labelled(votes) == counts["mt_bench"]["labelled"]
 
 
 def test_all_cells_of_llmbar_have_its_own_statistics(counts: dict[str, Any], real_data: Path) -> None:

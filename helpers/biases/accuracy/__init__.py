@@ -1,7 +1,7 @@
 """Whether judges are right, and whether they say what people say: measured wherever gold labels or votes exist."""
 
 from helpers.biases.accuracy.agreement import accuracy, agreement, corrected, counted, people_rate
-from helpers.biases.accuracy.published import finding, published, published_finding
+from helpers.biases.accuracy.published_counts import finding, published, published_finding
 
 __all__ = [
     "accuracy",
