@@ -506,7 +506,7 @@ def test_biases_are_kept_by_name_and_unknown_ones_are_refused() -> None:
     for wrong in ("halo", [], [1]):
         with pytest.raises(ConfigError, match=r"biases(\.0)? = .*a list of names"):
             experiment(biases=wrong)
-    with pytest.raises(ConfigError, match=r"has no parameter hints; it has: .*biases, option_order"):
+    with pytest.raises(ConfigError, match=r"has no parameter hints; it has: .*biases, arrays, option_order"):
         experiment(hints=["self"])
 
 

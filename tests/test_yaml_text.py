@@ -151,9 +151,9 @@ def test_any_text_is_a_value_or_one_kind_of_error(text: str) -> None:
 
 
 def test_all_yaml_of_the_repository_is_read_and_there_is_no_other_reader() -> None:
-    tracked = subprocess.run(
-        ["git", "-C", str(paths.ROOT), "ls-files", "*.yaml"], capture_output=True, text=True, check=False
-    )
+    # The worlds of studies/ share parts by anchors; nobody but their own code reads them.
+    command = ["git", "-C", str(paths.ROOT), "ls-files", "*.yaml", ":!studies"]
+    tracked = subprocess.run(command, capture_output=True, text=True, check=False)
     files = [paths.ROOT / name for name in tracked.stdout.split()] or [*paths.EXPERIMENTS.rglob("*.yaml")]
     empty = [path.name for path in files if read_yaml(path) is None]
     assert len(files) > 20 and empty == ["limits.yaml"]  # its examples are comments

@@ -143,8 +143,8 @@ FILLS: dict[str, Fill] = {
 def kind_name(game_1: str, game_2: str) -> str:
     """What two verdicts in opposite orders say together.
 
-    >>> kind("A>>B", "B>A"), kind("A>B", "A>>B"), kind("A=B", "A=B"), kind("A=B", "B>A")
-    ('mirrored, other strength', 'first twice', 'mirrored', 'one tie')
+    >>> [kind_name(*each.split()) for each in ("A>>B B>A", "A>B A>>B", "A=B A=B", "A=B B>A")]
+    ['mirrored, other strength', 'first twice', 'mirrored', 'one tie']
     """
     if INVALID in (game_1, game_2):
         return INVALID
