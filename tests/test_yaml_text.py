@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,31 @@ def test_all_yaml_of_the_repository_is_read_and_there_is_no_other_reader() -> No
     assert len(files) > 20 and empty == ["limits.yaml"]  # its examples are comments
     sources = {path: path.read_text(encoding="utf-8") for path in (paths.ROOT / "helpers").rglob("*.py")}
     assert {path.name for path, text in sources.items() if "import yaml" in text} == {"yaml_text.py"}
+
+
+def _doubled(node: yaml.Node) -> list[str]:
+    """The keys that stand twice in one mapping, anywhere in a document."""
+    if isinstance(node, yaml.SequenceNode):
+        return [key for part in node.value for key in _doubled(part)]
+    if not isinstance(node, yaml.MappingNode):
+        return []
+    keys = Counter(str(key.value) for key, _ in node.value)
+    inner = [key for _, value in node.value for key in _doubled(value)]
+    return [*(key for key, count in keys.items() if count > 1), *inner]
+
+
+def test_worlds_of_studies_are_read_safely_and_double_no_key() -> None:
+    """The strict reader of all other YAML refuses their anchors; a doubled key would change a world in silence."""
+    assert _doubled(yaml.compose("a: [{b: 1, b: 2}]")) == ["b"]
+    folder = paths.ROOT / "studies"
+    files = [*folder.rglob("*.yaml")]
+    assert len(files) >= 6
+    assert {path.name: _doubled(yaml.compose(path.read_text(encoding="utf-8"))) for path in files} == {
+        path.name: [] for path in files
+    }
+    sources = {path.name: path.read_text(encoding="utf-8") for path in folder.rglob("*.py")}
+    assert [name for name, text in sources.items() if "import yaml" in text] == ["cases.py"]
+    assert sources["cases.py"].count("yaml.") == sources["cases.py"].count("yaml.safe_load(") == 1
 
 
 # --- faults -----------------------------------------------------------------------------------------------------------
