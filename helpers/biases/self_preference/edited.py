@@ -10,7 +10,9 @@ sentences cannot be told from other words.
 from __future__ import annotations
 
 import json
+import pkgutil
 import re
+import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,91 +23,15 @@ from typing import Any
 from helpers.json_text import no_duplicates
 from helpers.prompts import schema_with_id
 
-# The lists were compiled by the authors of this project; no published list was copied. STOP holds English function
-# words: to replace one (a negation, a quantifier, a preposition) changes what a sentence says, not how.
-_STOP = """
-a an the this that these those such same other others another each every either neither both all any some no none many
-much more most few fewer fewest less least several enough own which what whatever whichever
-i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers herself
-it its itself they them their theirs themselves who whom whose whoever one ones oneself
-anybody anyone anything everybody everyone everything nobody nothing somebody someone something
-about above across after against along alongside amid among around aside at away back before behind below beneath beside
-besides between beyond by despite down during except for from in inside into near of off on onto out outside over past
-per since through throughout till to toward towards under underneath unlike until up upon via with within without
-and or but nor yet so if unless because although though while whereas whether than as like
-am is are was were be been being do does did doing done have has had having can could may might must shall should will
-would ought cannot able let became become
-not never hardly ever always often sometimes again ago almost already also anywhere apart else even everywhere former
-further here hence how however indeed instead just last latter maybe moreover nevertheless next now nowhere once only
-otherwise perhaps quite rather somewhere still then thence there thereby therefore thus together too very well when
-whenever where whereby wherever whole why yes
-barely scarcely seldom nay nought nowise albeit lest notwithstanding inasmuch ere oft versus whilst
-amidst amongst atop betwixt unto whence whither hither thither
-"""
-STOP = frozenset(_STOP.split())
-_NUMBERS = """
-zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
-nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion first second
-third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth
-seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth
-hundredth thousandth millionth half halve quarter twice thrice dozen once percent nought nil null
-single sole solo double doubly dual duo duet pair couple twin twain twofold triple triply treble trio triad triplet
-threefold quadruple quartet quadruplet fourfold quintuple quintet quintuplet fivefold sextet tenfold hundredfold
-score decade century millennium millennia
-"""
-NUMBERS = frozenset(_NUMBERS.split())
-_CALENDAR = """
-monday tuesday wednesday thursday friday saturday sunday
-january february march april june july august september october november december
-"""
-CALENDAR = frozenset(_CALENDAR.split())
-#: Before a name these end with a dot, and no sentence does.
-_SHORTENED = "mr mrs ms mx dr prof st sr jr rev hon fr capt col gen lt maj sgt"
-SHORTENED = frozenset(_SHORTENED.split())
-
-#: Pasts that do not end in -ed; what they say is past all the same.
-_PASTS = """
-became began bent bore beheld bound bought bred broke brought built came caught chose chosen clung crept cut dealt did
-drawn drew driven drove dug dwelt eaten fallen fed fell felt fled flew flung forbade foresaw forgave forgot forgotten
-fought found froze frozen gave given gone got grew grown heard held hid hidden hung hurt kept knelt knew known laid
-led left lent let lit lost made meant met mistook overcame overheard overtook paid put ran rang read rode rose said
-sang sank sat saw seen sent set shone shook shot showed shown shrank shut slept slid sold sought spent spoke spoken
-sprang spread spun stole stolen stood strode strove struck stuck stung sung swam swept swore swung taken taught
-thought threw told took tore undertook understood undid upheld upset went wept withdrew withheld withstood woke won
-wore worn wound written wrote
-"""
-PASTS = frozenset(_PASTS.split())
-#: Words that end as if inflected and are not.
-_BARE = """
-bring ceiling cling evening fling king morning ring shilling sing sling spring sting string swing thing wing wring
-ally anomaly apply assembly belly bully comply family imply jelly melancholy monopoly multiply rely reply supply bleed
-breed creed embed exceed freed greed hatred heed hundred indeed kindred naked proceed sacred speed steed succeed weed
-wicked atlas bias canvas chaos christmas cosmos ethos gas lens news perhaps physics politics series species
-"""
-BARE = frozenset(_BARE.split())
-
-
+#: What is said of each list and pattern stands in edited.toml.
+_DATA: dict[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "edited.toml") or b"").decode())
+STOP, NUMBERS, CALENDAR, SHORTENED, PASTS, BARE, JOINING = (
+    frozenset(_DATA[name].split()) for name in ("stop", "numbers", "calendar", "shortened", "pasts", "bare", "joining")
+)
+ENDINGS, SUFFIXES = _DATA["endings"].split(), _DATA["suffixes"].split()
 ROMAN = re.compile(r"M*(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})", re.IGNORECASE)
-ENDINGS = ("ing", "ed", "ly", "s")
-#: What may end an inflected form of a word.
-SUFFIXES = ("s", "es", "ed", "ing", "ly", "er", "est")
+WORD = re.compile(f"[{_DATA['letters']}]+")
 SHORTEST = 3
-
-
-def _is_letter(sign: str) -> bool:
-    """Basic Latin to Latin Extended-A, as far as one small and one capital letter belong together.
-
-    The sharp s, both Turkish letters i and the long s are none: their case cannot be changed and changed back.
-    """
-    small, capital = sign.lower(), sign.upper()
-    paired = small != capital and small.upper() == capital and capital.lower() == small and len(small + capital) == 2
-    return paired and unicodedata.normalize("NFKC", sign) == sign
-
-
-LETTERS = "".join(filter(_is_letter, map(chr, range(0x180))))
-WORD = re.compile(f"[{LETTERS}]+")
-#: Beside a word these make one word of two, or an address or formula.
-JOINING = frozenset("'\u2019\u2032-\u2010\u2013\u2212/\\@#&")
 
 
 def plain_words(text: str) -> Iterator[tuple[int, str]]:
@@ -128,11 +54,6 @@ def _joins(sign: str) -> bool:
         return False
     kind = unicodedata.category(sign)
     return kind[0] not in "ZPS" or kind in ("Pc", "Sk") or unicodedata.normalize("NFKC", sign) in JOINING
-
-
-def is_word(text: str) -> bool:
-    """Whether a text is one plain word of three letters or more, written in the usual composed form."""
-    return bool(WORD.fullmatch(text)) and len(text) >= SHORTEST
 
 
 def names(text: str) -> frozenset[str]:
@@ -162,21 +83,8 @@ def _begins(text: str, start: int) -> bool:
 
 
 def is_calendar(word: str) -> bool:
-    """Whether a word is a weekday or a month, also in the plural; May is a function word as well.
-
-    >>> is_calendar("Mondays"), is_calendar("marched")
-    (True, False)
-    """
+    """Whether a word is a weekday or a month, also in the plural; May is a function word as well."""
     return word.casefold().removesuffix("s") in CALENDAR
-
-
-def like_nonce(word: str) -> bool:
-    """Whether a word could be the code that marks the texts of a prompt: eight hex digits or more.
-
-    >>> like_nonce("deadbeef"), like_nonce("facade")
-    (True, False)
-    """
-    return bool(re.fullmatch("[0-9a-f]{8,}", word, re.IGNORECASE))
 
 
 def is_number(word: str) -> bool:
@@ -400,13 +308,13 @@ def check_edit(reason: str, edited: str, question: str, options: Sequence[str], 
 def _broken_alone(old: str, word: str, new: str, asked: frozenset[str], named: frozenset[str]) -> str:
     """The rule that two words break wherever they stand, `old` as in the reason, `word` as chosen; "" where none."""
     for name, one in (("it", word), ("its replacement", new)):
-        if not is_word(one):
+        if not WORD.fullmatch(one) or len(one) < SHORTEST:
             return f"{name} is not one plain word"
         if one.casefold() in STOP or is_number(one):
             return f"{name} is a function word or a number"
         if is_calendar(one) or one.casefold() in named:
             return f"{name} is a name"
-        if like_nonce(one):
+        if re.fullmatch("[0-9a-f]{8,}", one, re.IGNORECASE):
             return f"{name} could be a mark of a prompt"
         if related(one, asked):
             return f"{name} is a word of the question or its options"
@@ -450,46 +358,21 @@ def differing_words(before: str, after: str) -> list[tuple[str, str]] | None:
     return [(a, b) for a, b in zip(old[1::2], new[1::2], strict=True) if a != b]
 
 
-#: An option named by its letter: "option B", "the answer is (B)", "choices B and C", "(B)", "B)", "B is", a line "B.".
-#: A small letter counts only where it cannot be the article.
-_AFTER = r"(?:option|answer|choice|alternative|letter)s?(?i:\s+is|\s+was)?[\s:=*_\"'\u201c\u2018(\[]{1,4}"
-_MORE = r"(?:\s{0,2}(?:,\s?and|,\s?or|,|/|&|and|or)\s{0,2}[A-J]\b)*"
-NAMED = re.compile(
-    rf"\b(?i:{_AFTER})(?P<named>(?:[A-J]\b{_MORE}|[b-hj]\b))"
-    r"|[(\[](?P<closed>[A-Ja-j])[)\]]|(?<!\w)(?P<half>[A-J])(?:\)|\s(?:is|was)\b)"
-    r"|^[ *_>-]*(?P<first>[A-J])[.:](?=\s|$)",
-    re.MULTILINE,
-)
 LABELS = "ABCDEFGHIJ"
-_OPTION = r"(?:option|choice|answer|alternative)"
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
-_SHORT = "1st 2nd 3rd 4th 5th 6th 7th 8th 9th 10th"
-_CARDINALS = "one two three four five six seven eight nine ten"
-#: What tells an option by its place, and which; the last one is that of as many options as there are.
-PLACES = {
-    word: i
-    for words in (_ORDINALS, _SHORT, _CARDINALS, " ".join(map(str, range(1, 11))))
-    for i, word in enumerate(words.split())
-} | {"last": -1, "final": -1}
-_NTH = f"(?:{'|'.join([*_ORDINALS.split(), *_SHORT.split(), 'last', 'final(?= option)'])})"
-_NUMBER = f"(?:{'|'.join([*_CARDINALS.split(), '10', '[1-9]'])})"
-#: An option named by its place: "the second option", "the first and the last of these answers", "option two",
-#: "answer number 2". Neither "his first choice", "the final answer" nor "the choice one makes" names any.
-PLACED = re.compile(
-    rf"(?:\bthe\s+(?:very\s+)?|^\W*|[.!?:;(]\s*)(?P<nth>{_NTH}(?:\s*(?:,|and|or)\s*(?:the\s+)?{_NTH})*)\s+"
-    rf"(?:of\s+(?:the|these|those)\s+(?:\w+\s+)?)?"
-    rf"(?:(?:given|listed|offered|stated|possible|available|proposed|suggested|answer)\s+)?{_OPTION}s?\b"
-    rf"|\boption\s+(?P<option>{_NUMBER})\b|\b(?:choice|alternative)\s+(?!one\b)(?P<other>{_NUMBER})\b"
-    rf"|\b{_OPTION}\s+(?:number\s+|no\.\s*|#\s*)(?P<number>{_NUMBER})\b",
-    re.IGNORECASE | re.MULTILINE,
-)
-#: An option named by a letter before the word, or as what was chosen: "the B option", "pick C".
-BEFORE = re.compile(
-    rf"\b(?i:the)\s[(\[\"'*]?(?P<the>[A-Ja-j])[)\]\"'*]?[\s-](?i:{_OPTION})\b"
-    rf"|(?<!\w)(?P<bare>[B-HJ])[\s-](?i:{_OPTION})\b"
-    r"|\b(?i:choos\w*|chose\w*|pick\w*|select\w*|(?:go|goes|going|went)\s+(?:for|with))\s+"
-    r"(?P<chosen>[B-HJ])\b(?!\.\s?[A-Z]\w)"
-)
+_NAMING: dict[str, Any] = _DATA["naming"]
+#: The place that a word means; the last one is that of as many options as there are.
+PLACES = {word: i for i, words in enumerate(_NAMING["places"]) for word in words.split()}
+PLACES |= dict.fromkeys(_NAMING["last"].split(), -1)
+
+
+def _pattern(name: str, flags: re.RegexFlag = re.MULTILINE) -> re.Pattern[str]:
+    return re.compile(
+        re.sub(r"<([a-z]{4,}|nth)>", lambda part: "".join(_NAMING[part[1]]), "".join(_NAMING[name])), flags
+    )
+
+
+LETTERED, CHOSEN = _pattern("lettered"), _pattern("chosen")
+PLACED = _pattern("placed", re.MULTILINE | re.IGNORECASE)
 #: A quotation has at least so many words; one word of an option is only a word.
 QUOTED = 2
 #: At least so large a share of the reason's content words must give way to others.
@@ -558,7 +441,7 @@ def named(text: str, options: int = len(LABELS)) -> set[str]:
     >>> sorted(named("The first and the last option fail, his third choice is none.", 4))
     ['A', 'D']
     """
-    found = [part for rule in (NAMED, BEFORE) for match in rule.finditer(text) for part in match.groups() if part]
+    found = [part for rule in (LETTERED, CHOSEN) for match in rule.finditer(text) for part in match.groups() if part]
     lettered = {letter.upper() for each in found for letter in re.findall(r"\b\w\b", each)}
     places = [part.casefold() for match in PLACED.finditer(text) for part in match.groups() if part]
     at = {PLACES[word] for each in places for word in re.findall(r"\w+", each) if word in PLACES}
