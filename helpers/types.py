@@ -11,8 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# --- models -----------------------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True)
 class Price:
@@ -26,9 +24,9 @@ class Price:
 class Pull:
     """What a simulated model knows of one version of a bias test: the bias that it is made for, and where that pulls.
 
-    `kind` is that of the wording or "decision", `values` what each option counts, by its text. `treated` is False of a
-    control, in which nothing pulls; `side` is that decided for (1, -1; 0: none), `ratio` the gain of a gamble over its
-    loss. Its text (`repr`) is part of the key of what a simulated model replies.
+    `kind` is that of the wording or "decision", `values` what each option counts, by its text. Nothing pulls where
+    `treated` is False; `side` is that decided for (1, -1; 0: none), `ratio` the gain of a gamble over its loss. Its
+    `repr` is part of the key of what a simulated model replies.
     """
 
     bias: str
@@ -45,14 +43,12 @@ class Pull:
 class Model:
     """One entry of `models.yaml`: who is asked, how, and who made it.
 
-    `params` are sent with each request and enter the key, `max_tokens` under the name `token_parameter`. `traits` are
-    the biases of a simulated model; they are its parameters and enter the key too. `knowledge` maps the text of a
-    built-in question to the question with its answer points: what a simulated model knows about the world, as weights
-    are to a real one; it is never sent and never in a key. `pulls` are what it knows of bias tests, by their text.
-    Where several servers hold the same weights, `servers` are all their addresses and `base_url` is the first of them.
-    `enforced` says that the server lets through nothing but the schema, `pin_id` that the schema sent to an own server
-    takes no `id` but the nonce. `context` is how many tokens prompt and reply may have together, `timeout_seconds`
-    limits one call, `concurrency` the calls in flight (None: the run's limit). None of the five is in a key by itself.
+    `params` are sent with each request and enter the key, `max_tokens` under the name `token_parameter`; so do
+    `traits`, the biases of a simulated model. What that knows is in no key: `knowledge` maps the text of a built-in
+    question to the question with its answer points, `pulls` are those of bias tests by text. `servers` are all
+    addresses of the same weights, `base_url` is the first. `enforced` says that the server lets through nothing but the
+    schema, `pin_id` that the schema sent to an own server takes no `id` but the nonce. `context` is how many tokens
+    prompt and reply may have together, `concurrency` the calls in flight (None: the run's limit).
     """
 
     name: str
@@ -60,7 +56,6 @@ class Model:
     model_id: str
     vendor: str
     tier: str = ""
-    lineage: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
     traits: Mapping[str, Any] = field(default_factory=dict)
     max_tokens: int = 2048
@@ -91,12 +86,9 @@ class Model:
         return self.provider == "simulated"
 
 
-# --- questions and answers --------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class RatioScale:
-    """The parameters of the published metric: options are counted from 0 and a flip counts them from the other end.
+    """The published metric; options are counted from 0, and a flip counts them from the other end.
 
     B = k (|a1 - x1| - |a2 - x2|) / max(|a1 - x1|, |a2 - x2|), a1 of the control and a2 of the treatment.
     """
@@ -121,11 +113,11 @@ class Version:
 class Wording:
     """One wording of a scenario: its versions by condition, and where the bias would pull the answer.
 
-    `kind` says how it is answered: by an option of a "scale", by accepting or declining a gamble ("acceptance"), or by
+    It is answered (`kind`) by an option of a "scale", by accepting or declining a gamble ("acceptance"), or by
     arguments ("selection"; its versions are decision, control, treatment_for and treatment_against). `target` is the
-    value of the option that the bias pulls to, None where that is the side which the model itself decided for; `anchor`
-    is the number shown where it is the option nearest to one. `facts` are the numbers and words drawn for it. `scale`
-    holds the parameters of the published metric, None where that is not defined for its answers.
+    value of the option that the bias pulls to (None: the side which the model itself decided for), `anchor` the number
+    shown where that option is the nearest to one. `facts` were drawn for it; `scale` is None where the published metric
+    is not defined.
     """
 
     name: str
@@ -141,11 +133,10 @@ class Wording:
 class Question:
     """One question of a benchmark; `points` are what a full answer says (built-in questions only).
 
-    `place` is the question's place in the ranked order of its whole dataset, before any limit or filter; -1 before it
-    has been ranked. A question about a passage also has the passage, the id of its `article` (questions on one article
-    are no independent evidence), its options in the order of the letters A, B, ..., the letter of the `gold` one and,
-    where the dataset says so, whether it is `hard`; its `points` are then a reason for each option. `subcategory` is a
-    finer grouping within the category, "" where the dataset has none. A scenario of a bias test has its `wordings`.
+    `place` is its place in the ranked order of its whole dataset, before any limit or filter (-1: not ranked yet). A
+    question about a passage also has the id of its `article` (questions on one are no independent evidence), options in
+    the order of the letters A, B, ..., the `gold` letter and, where the dataset says so, whether it is `hard`; its
+    `points` are then a reason for each option. A scenario of a bias test has its `wordings`.
     """
 
     id: str
@@ -159,18 +150,15 @@ class Question:
     options: tuple[str, ...] = ()
     gold: str | None = None
     hard: bool | None = None
-    subcategory: str = ""
     wordings: tuple[Wording, ...] = ()
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a candidate wrote to a question, or why there is no text.
+    """What a candidate wrote, or the `outcome` why it must not be judged ("truncated", "empty", "error", ...).
 
-    `outcome` is "ok", or the reason why the text must not be judged ("truncated", "empty", "error", ...).
-    `text` is None where the answer is still to be written; it then counts `max_tokens` in a plan. To a question with
-    options the answer is the letter `label`, and `text` the reason that was given for it; `edited` is that reason with
-    a few words replaced, where an edit of it was published.
+    `text` is None where it is still to be written; it then counts `max_tokens` in a plan. To a question with options
+    the answer is the letter `label`, `text` its reason, and `edited` that reason with words replaced, where published.
     """
 
     question_id: str
@@ -185,8 +173,6 @@ class Answer:
     edited: str | None = None
 
 
-# --- requests ---------------------------------------------------------------------------------------------------------
-
 #: Version of the simulated models' behaviour; another one makes their replies new.
 SIMULATOR = 1
 #: Characters: providers cache no beginning of less than about a thousand tokens.
@@ -200,8 +186,7 @@ SITUATION = re.compile(r"<<<SITUATION ([0-9a-f]{8})>>>\n(.*?)\n<<<END SITUATION 
 class Measured(NamedTuple):
     """What stays in memory of a request whose prompt is not kept: its key, and sizes in bytes.
 
-    `size` counts system text, prompt and schema. `start` is the size of the beginning that is worth a provider's cache
-    (0: none), and `starts` the same digest for all requests that begin so.
+    `size` counts system text, prompt and schema, `start` the beginning worth a cache, `starts` is its digest.
     """
 
     key: str
@@ -216,8 +201,7 @@ class Request:
 
     `source` is the prompt, or a function that makes it, the same each time: many requests then need little memory.
     `unwritten` counts the tokens of answers that the prompt will show but that are not written yet: such a request can
-    be planned but not sent. `shared` is the text up to whose end other prompts are the same: a provider's cache may
-    serve it. Neither is seen by the model, and neither is in the key.
+    be planned but not sent. Other prompts are the same up to the end of `shared`. Neither is in the key.
     """
 
     model: Model
@@ -267,12 +251,7 @@ class Request:
 
     @property
     def key(self) -> str:
-        """sha256 of what the model sees; the experiment, the condition and the clock are not in it.
-
-        >>> model = Model("sim", "simulated", "sim-1", "claude")
-        >>> Request(model, "Hi").key == Request(model, lambda: "Hi").key, Request(model, "Hi").key[:4]
-        (True, '2d8d')
-        """
+        """sha256 of what the model sees; the experiment, the condition and the clock are not in it."""
         return self.measured.key
 
     @cached_property
@@ -307,9 +286,6 @@ class Request:
         return made
 
 
-# --- runs and trials -------------------------------------------------------------------------------------------
-
-
 def short_hash(*parts: object, digits: int = 8) -> str:
     """The first hex digits of the sha256 of the parts joined by colons; the same in every process."""
     return hashlib.sha256(":".join(map(str, parts)).encode()).hexdigest()[:digits]
@@ -319,11 +295,9 @@ def short_hash(*parts: object, digits: int = 8) -> str:
 class Experiment:
     """A run, fully settled: who is asked what, how often, with which money, and where the results go.
 
-    `parameters` are the notebook parameters as given; `default` is True when all have their defaults; `own` holds the
-    experiment's own parameters. `folder` is the experiment's own, `shared` that of the experiment which it extends and
-    whose questions and prompts it uses (its own where it extends none). `editor` rewrites texts where the experiment
-    hides their authorship, None where edits are published. `baselines` are what candidates are compared with, by
-    category ("other": every category that is not named).
+    `parameters` are the notebook parameters that are not the defaults; `default` is True when there are none. `own`
+    holds what this experiment alone has, by name: the `options` of its config.yaml and its own parameters, Models where
+    they name models (of several, by category). `shared` is the folder of the experiment that it extends, or its own.
     """
 
     name: str
@@ -337,28 +311,28 @@ class Experiment:
     repeats: int
     budget_usd: float
     seed: int
-    figure_style: str
     out: Path
     store: Path
     default: bool
     own: Mapping[str, Any]
-    options: Mapping[str, Any]
     concurrency: int
     max_age_days: int
     folder: Path
     shared: Path
     builtin: Path
     hub: Mapping[str, Any] | None
-    after: tuple[str, ...]
     parameters: Mapping[str, Any]
-    editor: Model | None = None
-    baselines: Mapping[str, Model] = field(default_factory=dict)
+
+    @property
+    def writers(self) -> tuple[Model, ...]:
+        """The models whose answers are judged: candidates, and the models by category among `own`."""
+        named = (model for each in self.own.values() if isinstance(each, Mapping) for model in each.values())
+        return (*self.candidates, *(model for model in named if isinstance(model, Model)))
 
     @property
     def models(self) -> tuple[Model, ...]:
         """Every model that the run may ask; one in two roles stands here twice."""
-        editor = (self.editor,) if self.editor else ()
-        return (*self.judges, *self.candidates, *editor, *self.baselines.values())
+        return (*self.judges, *self.writers, *(each for each in self.own.values() if isinstance(each, Model)))
 
 
 @dataclass(frozen=True)
@@ -369,7 +343,6 @@ class Collection:
     """
 
     name: str
-    title: str
     experiments: tuple[str, ...]
     results: tuple[Path, ...]
     failed: tuple[str, ...]
@@ -381,12 +354,11 @@ class Collection:
 class Trial:
     """One question put to one judge under one condition: all experiments are made of these.
 
-    `shown` are the candidates in shown order (slot 0 first) and `labels` the letter of each slot. `form` names the
-    kind of verdict asked for ("listwise", "pairwise", "choice", "several", "number"); `nonce` marks the form of a text
-    verdict. `named` holds the vendor under whose name each slot was shown (None: not disclosed); empty where no name
-    was shown. `where` holds what else places the trial in its experiment's design (the article of a question, say).
-    `partner` is the repeat of the control that it is compared with (None: its own repeat number). Of a bias test
-    `wording` is the one that is shown and `shown` are the numbers of its options.
+    `shown` are the candidates in shown order (slot 0 first; of a bias test the numbers of the options of its `wording`)
+    and `labels` the letter of each slot. `form` is a key of VERDICT_FIELDS or "text"; `nonce` marks the form of a text
+    verdict. `named` holds the vendor under whose name each slot was shown (None: not disclosed; empty: no names).
+    `where` holds what else places the trial in its design. `partner` is the repeat of the control that it is compared
+    with (None: its own repeat number).
     """
 
     experiment: str
@@ -405,8 +377,6 @@ class Trial:
     wording: Wording | None = None
 
 
-# --- replies and verdicts ---------------------------------------------------------------------------------------------
-
 #: Everything that can become of a finished reply; only `ok` carries a verdict.
 OUTCOMES = (
     *("ok", "unparsed", "conflict", "invalid_ranking", "no_option", "two_options"),
@@ -416,16 +386,11 @@ OUTCOMES = (
 VERDICT_FIELDS = dict(listwise="ranking", pairwise="verdict", choice="choice", several="choices", number="number")
 #: The five pairwise verdicts; A is shown first.
 PAIRWISE = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
-#: How a provider's own word for the end of a reply is stored.
-FINISHES = ("stop", "length", "refusal", "filter")
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens as the provider counted them; `output` includes `reasoning`, `input` includes `cached` and `written`.
-
-    `cached` were read from the provider's cache, `written` were put there.
-    """
+    """Tokens as counted by the provider; `output` includes `reasoning`, `input` those of its cache."""
 
     input: int | None = None
     output: int | None = None
@@ -438,9 +403,8 @@ class Usage:
 class Completion:
     """One attempt to get a reply. Only `status == "ok"` is a reply; anything else is a paid or unpaid failure.
 
-    `status` is "ok" or the failure ("rate_limited", "provider_error", "connect", "maybe_billed", "bad_envelope",
-    "too_large", "empty", "quota", "auth", "redirect", "forbidden", "not_found", "bad_request"). `finish` is one of
-    FINISHES, `latency` in seconds.
+    Failures are rate_limited, provider_error, connect, maybe_billed, bad_envelope, too_large, empty, quota, auth,
+    redirect, forbidden, not_found and bad_request. `finish` is stop, length, refusal or filter, `latency` in seconds.
     """
 
     key: str
@@ -463,9 +427,8 @@ class Verdict:
     """What a judge decided. Listwise: `ranking` holds labels, best first, and `scores` a number per label.
 
     Other forms use `choice` (a label), `choices` (labels, maybe none) or `number`. `contradicts` is True where a
-    lower-ranked label has a higher score. `probabilities` holds that of each label, where the provider told the
-    log-probabilities of the verdict's token. Equal verdicts can be one object: `scores` and `probabilities` are for
-    reading.
+    lower-ranked label has a higher score. `probabilities` are those of the labels, where the provider sent
+    log-probabilities. Equal verdicts can be one object: nothing in it may be changed.
     """
 
     ranking: tuple[str, ...] = ()
@@ -480,10 +443,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judgment:
-    """A trial with its reply and what was read from it; `verdict` is None unless `outcome` is "ok".
-
-    `outcome` is one of OUTCOMES, or "missing" where there is no reply yet.
-    """
+    """A trial with its reply; `outcome` is one of OUTCOMES or "missing", `verdict` None unless it is "ok"."""
 
     trial: Trial
     outcome: str
@@ -498,8 +458,6 @@ def check_form(form: str, labels: Sequence[str]) -> None:
     if form in ("listwise", "choice", "several") and (not labels or not all(labels) or len(set(labels)) < len(labels)):
         raise ValueError(f"labels {tuple(labels)!r}: a {form} verdict needs the labels shown, each once")
 
-
-# --- results ----------------------------------------------------------------------------------------------------------
 
 #: How numbers of a unit are printed: times what, in which format, followed by what.
 SHOWN_UNITS = {
@@ -533,10 +491,9 @@ class Estimand:
 class Estimate:
     """A number that travels with its interval; NaN bounds mean that no interval is honest here (see `method`).
 
-    `unit` is "rate" (0 to 1), "pp" (a difference of rates, stored as a fraction and shown times 100), "logit", "log",
-    "alpha", "score" or "count". `n` counts judgments (for agreement: pairs of judgments, or ranks compared), `clusters`
-    questions, `effective` how many equal questions would say as much (NaN: not defined), `data` is one of simulated,
-    published, hub, asked, folder.
+    `unit` is a key of SHOWN_UNITS (a rate or a difference is a fraction, shown times 100), "alpha", "score" or "count".
+    `n` counts judgments (for agreement: pairs of judgments, or ranks compared), `clusters` questions, `effective` how
+    many equal questions would say as much (NaN: not defined). `data` is simulated, published, hub, asked or folder.
     """
 
     id: str
@@ -561,10 +518,8 @@ class Estimate:
     def __str__(self) -> str:
         """The number with its interval, as printed in sentences.
 
-        >>> str(Estimate("x", {}, 0.124, 0.079, 0.168)), str(Estimate("x", {}, 0.0719, -0.01, 0.15, unit="pp"))
-        ('12.4 % [7.9, 16.8]', '+7.2 pp [-1.0, +15.0]')
-        >>> str(Estimate("x", {}, 0.5)), str(Estimate("x", {}, 14.0, unit="count"))
-        ('50.0 %', '14')
+        >>> str(Estimate("x", {}, 0.124, 0.079, 0.168)), str(Estimate("x", {}, 14.0, unit="count"))
+        ('12.4 % [7.9, 16.8]', '14')
         """
         if self.value != self.value:
             return "not estimable"

@@ -327,13 +327,13 @@ def test_questions_of_all_three_layouts(tmp_path):
     path = write(tmp_path / "question.jsonl", rows)
     assert datasets.load_arena_questions(tmp_path) == datasets.load_arena_questions(path)
     assert datasets.load_arena_questions(path) == (
-        Question("u1", "hard_prompt", "What is 2 + 2?", subcategory="math"),
-        Question("u2", "arena-hard-v0.1", "And 3 + 3?", subcategory="Sums"),
+        Question("u1", "hard_prompt", "What is 2 + 2?"),
+        Question("u2", "arena-hard-v0.1", "And 3 + 3?"),
     )
     turns = [{"content": "First?"}, {"content": "Second?"}]
     older = {"question_id": "q1", "category": "arena-hard-v0.1", "cluster": "Sums", "turns": turns}
     (question,) = datasets.load_arena_questions(write(path, [older]))
-    assert question == Question("q1", "arena-hard-v0.1", "First?", subcategory="Sums")
+    assert question == Question("q1", "arena-hard-v0.1", "First?")
 
 
 @pytest.mark.parametrize(

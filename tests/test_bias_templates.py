@@ -62,7 +62,7 @@ def test_files_and_lines_are_matched_by_name(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"no template of a bias test \(\*\.yaml\)"):
         load_templates(tmp_path, {}, WHERE)
     place = written(tmp_path, pull=SCALE, ends=ENDS)
-    with pytest.raises(ConfigError, match=f"{WHERE}: options.biases has no line for ends; it has: pull, halo"):
+    with pytest.raises(ConfigError, match=f"{WHERE}: options.metrics has no line for ends; it has: pull, halo"):
         load_templates(place, {"pull": NUMBER, "halo": WORD}, WHERE)
     found = load_templates(place, {"pull": NUMBER, "idle": LOW, "ends": WORD}, WHERE)
     assert list(found) == ["ends", "pull"], "a line without a file is left alone"
@@ -218,7 +218,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (own / f"{name}.yaml").write_text(template, encoding="utf-8")
     shutil.copytree(paths.EXPERIMENTS, tmp_path / "experiments", ignore=shutil.ignore_patterns("*.ipynb"))
     config = tmp_path / "experiments" / NAME / "config.yaml"
-    head, found, tail = config.read_text(encoding="utf-8").partition("  biases:")
+    head, found, tail = config.read_text(encoding="utf-8").partition("  metrics:")
     comment, rest = tail.split("\n", 1)
     config.write_text(f"{head}{found}{comment}\n{line}{rest}", encoding="utf-8")
     monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path / "experiments")
@@ -289,7 +289,7 @@ def test_without_its_line_the_file_is_refused_with_the_place_of_the_line(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "EXPERIMENTS", paths.ROOT / "experiments")
-    with pytest.raises(ConfigError, match=rf"{NAME}/config\.yaml: options\.biases has no line for scarcity; it has: "):
+    with pytest.raises(ConfigError, match=rf"{NAME}/config\.yaml: options\.metrics has no line for scarcity; it has: "):
         questions_of(load_experiment(NAME, questions=str(folder)))
 
 

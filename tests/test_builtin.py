@@ -355,7 +355,7 @@ SEEDS = (0, 7, 42)
 @cache
 def templates() -> dict[str, tuple[BiasTemplate, MetricLine]]:
     """All that lie in the built-in folder."""
-    return load_templates(FOLDER, load_config("cognitive_biases").options["biases"], "config.yaml")
+    return load_templates(FOLDER, load_config("cognitive_biases").options["metrics"], "config.yaml")
 
 
 @cache

@@ -104,7 +104,7 @@ def game_folder(tmp_path: Path) -> Path:
 
 def test_the_sample_question_and_answer_are_read(game_folder: Path) -> None:
     (question,) = datasets.load_arena_questions(game_folder)
-    assert (question.id, question.category, question.subcategory) == ("ab12", "hard_prompt", "coding")
+    assert (question.id, question.category) == ("ab12", "hard_prompt")
     assert question.text == "Reverse a list."
     loaded = datasets.load_arena_answers(game_folder / "model_answer")
     assert [(a.candidate, a.text) for a in loaded.answers] == [("some-model", "Use `reversed`.")]

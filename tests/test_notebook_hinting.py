@@ -71,7 +71,7 @@ def test_the_same_as_a_command(tmp_path: Path) -> None:
 
 
 UNKNOWN = (
-    r"hints = \[no_such\]: give each once, of: self, competitors, full, swapped, false_self, competitors_masked, mod"
+    r"hints\.0 = 'no_such': Input should be 'self', 'competitors', 'full', 'swapped', 'false_self', 'competitors_m"
 )
 
 

@@ -296,7 +296,7 @@ def test_prompts_on_one_passage_begin_alike_and_the_plan_says_what_a_cache_can_s
         ({"doses": [0]}, "from 1 to 8"),
         ({"doses": [2, 12]}, "from 1 to 8"),
         ({"targets": ["right"]}, "wrong is always needed"),
-        ({"targets": ["wrong", "mine"]}, "wrong, right, both"),
+        ({"targets": ["wrong", "mine"]}, "'wrong', 'right' or 'both'"),
     ],
 )
 def test_doses_and_targets_that_cannot_be_asked_are_refused(own: dict[str, Any], told: str) -> None:
@@ -351,7 +351,7 @@ def test_the_editor_is_asked_for_the_largest_dose_and_the_stated_spare() -> None
     run, written, question = few("0123", "AABB")
     for spare in (0, 3):
         trials = self_preference_asked.trials(
-            "editing", replace(run, options={**run.options, "spare": spare}), [question], {}, written
+            "editing", replace(run, own={**run.own, "spare": spare}), [question], {}, written
         )
         for trial in trials:
             assert f"Choose exactly {8 + spare} words" in trial.request.prompt

@@ -266,7 +266,7 @@ def test_every_declared_source_is_in_the_bibliography() -> None:
 def test_planned_tests_and_orders_of_every_experiment_are_told() -> None:
     for name in experiment_names():
         told = load_config(name).methods
-        assert told.orders.endswith(".") and told.tests.endswith("."), f"experiments/{name}/config.yaml: methods"
+        assert told["orders"].endswith(".") and told["tests"].endswith("."), f"experiments/{name}/config.yaml: methods"
 
 
 def test_entries_say_who_what_and_when_and_are_cited_by_what_they_are_named() -> None:

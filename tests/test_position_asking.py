@@ -194,7 +194,7 @@ def test_answers_not_written_yet_count_with_both_their_limits() -> None:
     asked, some = experiment(candidates=["sim_claude_fast"], repeats=1), questions(2)
     trials = position_asked.trials("judging", asked, some, {})
     limits = {name: asked.candidates[0].max_tokens for name in ("sim_claude_fast",)}
-    base = {model.name: model.max_tokens for model in asked.baselines.values()}
+    base = {model.name: model.max_tokens for model in asked.own["baselines"].values()}
     for t in (t for t in trials if t.condition == "none"):
         assert t.request.unwritten == limits["sim_claude_fast"] + base[t.where["baseline"]]
     stored = replace(asked, judgments="stored")
@@ -282,14 +282,17 @@ def test_baselines_are_checked_before_anything_is_paid(parameters: dict[str, Any
 
 def test_baselines_are_named_for_all_categories_or_for_some() -> None:
     every = settled(NAME, baselines=["o3_mini"])
-    assert {category: model.name for category, model in every.baselines.items()} == {"other": "o3_mini"}
+    assert {category: model.name for category, model in every.own["baselines"].items()} == {"other": "o3_mini"}
     both = settled(NAME, baselines=["math=gpt_fast", "o3_mini"])
-    assert {category: model.name for category, model in both.baselines.items()} == {
+    assert {category: model.name for category, model in both.own["baselines"].items()} == {
         "other": "o3_mini",
         "math": "gpt_fast",
     }
     some = settled(NAME, baselines=["creative_writing=gemini_2_0_flash", "math = o3_mini"])
-    assert {k: m.name for k, m in some.baselines.items()} == {"creative_writing": "gemini_2_0_flash", "math": "o3_mini"}
+    assert {k: m.name for k, m in some.own["baselines"].items()} == {
+        "creative_writing": "gemini_2_0_flash",
+        "math": "o3_mini",
+    }
 
 
 def test_a_category_without_a_named_baseline_is_refused_and_gets_no_simulated_one() -> None:
@@ -301,8 +304,8 @@ def test_a_category_without_a_named_baseline_is_refused_and_gets_no_simulated_on
 
 def test_a_baseline_counts_as_one_who_speaks() -> None:
     asked = experiment(baselines=["sim_gpt_fast"])
-    broken = replace(asked.baselines["other"], traits={"nonsense": 1})
-    asked = replace(asked, judges=(), candidates=(), baselines={"other": broken})
+    broken = replace(asked.own["baselines"]["other"], traits={"nonsense": 1})
+    asked = replace(asked, judges=(), candidates=(), own=asked.own | {"baselines": {"other": broken}})
     with pytest.raises(ValueError, match="unknown traits nonsense"):
         asyncio.run(run.plan(asked))
 
@@ -323,8 +326,8 @@ def test_a_candidate_that_is_the_only_baseline_is_refused_before_answers_are_pai
 @pytest.mark.parametrize(
     ("parameters", "told"),
     [
-        ({"controls": ["equal"]}, "controls = .*each once, of: identical, quality_gap; none: control_limit=0"),
-        ({"controls": ["identical", "identical"]}, "each once"),
+        ({"controls": ["equal"]}, "controls.0 = 'equal': Input should be 'identical' or 'quality_gap'"),
+        ({"controls": ["identical", "identical"]}, "each can be named once"),
     ],
 )
 def test_designs_that_cannot_be_asked_are_refused(parameters: dict[str, Any], told: str) -> None:

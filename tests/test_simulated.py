@@ -118,7 +118,7 @@ def test_the_same_request_has_the_same_reply_in_any_process() -> None:
 def test_only_what_is_in_the_request_shapes_the_reply() -> None:
     for trial in trials(count=2):
         request = trial.request
-        renamed = replace(request, model=replace(request.model, name="somebody_else", lineage="x"))
+        renamed = replace(request, model=replace(request.model, name="somebody_else"))
         assert simulated.reply(renamed) == simulated.reply(request)
         moved = replace(request, source=request.prompt + " ")
         assert utilities(moved, ["a", "b"], None) != utilities(request, ["a", "b"], None)

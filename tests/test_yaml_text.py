@@ -98,18 +98,6 @@ def test_no_type_is_guessed(tmp_path: Path, entry: str, words: tuple[str, ...]) 
     assert all(word in str(caught.value) for word in words), caught.value
 
 
-@pytest.mark.parametrize(
-    ("typed", "advised"),
-    [("5e2", "500"), ("2E5", "200000"), ("1.5e0", "1.5"), ("-.5", "-0.5"), ("0o17", "plain digits"),
-     ("1e400", "a smaller number")],
-)  # fmt: skip
-def test_the_number_advised_is_the_one_that_was_typed(typed: str, advised: str) -> None:
-    with pytest.raises(
-        ConfigError, match=re.escape(f'; write {advised}, or "{typed}" in quotes where a text is meant')
-    ):
-        parse_yaml(typed, "-p budget_usd")
-
-
 def test_parameters_of_the_command_line_are_read_as_strictly() -> None:
     assert parameters((("judges", "[a, b]"), ("seed", "7"), ("questions", "null"))) == {
         "judges": ["a", "b"], "seed": 7, "questions": None,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import AfterValidator, Field, ValidationInfo, create_model
 
 from helpers import paths
 from helpers.config.models import (
@@ -40,6 +40,48 @@ Names = Annotated[list[str], Field(min_length=1)]
 NAMES = 'write a list of names such as ["gpt_fast"] (plain papermill reads lists only with -y), or null'
 
 
+def _by_category(entries: list[str], info: ValidationInfo) -> dict[str, Model]:
+    """The models that entries name by category: `category=name`, or a name alone for all that are not named ("other").
+
+    Entries of a notebook replace those of config.yaml, so that a category left out, or misspelt, is refused when it is
+    asked and never gets a default model.
+    """
+    parts = [[part.strip() for part in entry.rpartition("=")] for entry in entries]
+    names = {category or "other": name for category, _, name in parts}
+    if len(names) < len(entries):
+        raise ValueError("one for all categories, or one each as category=name")
+    return {category: known_models([name], info)[0] for category, name in names.items()}
+
+
+def _one_or_published(name: str, info: ValidationInfo) -> Model | None:
+    """The model of this name; None where what it would make was published."""
+    known = info.context or {}
+    if name != "published" and name not in known:
+        near = f"{name}{perhaps([name], known)}"
+        raise ValueError(
+            f'unknown {info.field_name} {near}; "published", or one of the models: {", ".join(sorted(known))}'
+        )
+    return known.get(name)
+
+
+def _each_once(chosen: list[str]) -> list[str]:
+    if len(set(chosen)) < len(chosen):
+        raise ValueError("each can be named once")
+    return chosen
+
+
+Models = Annotated[Names, AfterValidator(_each_once), AfterValidator(known_models)]
+#: What a parameter of one experiment can be where its default does not tell.
+KINDS: dict[str, Any] = {
+    "text": str | None,
+    "file_text": str | None,  # what the one file of published judgments holds
+    "names": Names | None,
+    "categories": Names | None,  # of questions, to keep
+    "model": Annotated[str, AfterValidator(_one_or_published)],
+    "models": Annotated[Names, AfterValidator(_by_category)] | None,
+}
+
+
 class Elsewhere(Strict):
     """A file or folder of another dataset repository."""
 
@@ -62,19 +104,13 @@ class Hub(Strict):
     judgments: str | list[str] | None = None
 
 
-class Methods(Strict):
-    """What a methods paragraph says of an experiment's design, in whole sentences: orders of answers, planned tests."""
-
-    orders: str = ""
-    tests: str = ""
-
-
 class ExperimentConfig(Strict):
     """One experiments/<name>/config.yaml.
 
-    `parameters` are the experiment's own, with their defaults. Where that is null, the others are a text if it stands
-    in `texts` or in `file_texts` (it then says what a file of published judgments holds, and needs one), else a list
-    of names.
+    `options` are settings of this experiment alone, `parameters` those that a notebook may change, with their defaults;
+    a parameter that is null has the value of the option of its name. `kinds` says what a parameter can be where its
+    default does not tell (a null one is a list of names): one of KINDS, or a list of choices. `asking` are those that
+    shape what is asked, which judgments that were published cannot follow.
     """
 
     title: str
@@ -90,16 +126,19 @@ class ExperimentConfig(Strict):
     hub: Hub | None = None
     options: dict[str, Any] = Field({})
     parameters: dict[str, Any] = Field({})
-    texts: list[str] = Field([])
-    file_texts: list[str] = Field([])
-    methods: Methods = Methods()
+    kinds: dict[str, Literal[tuple(KINDS)] | Names] = Field({})  # type: ignore[valid-type]
+    asking: list[str] = Field([])
+    methods: dict[Literal["orders", "tests"], str] = Field({})
 
 
 class Parameters(Strict):
     """The parameters that every notebook has, with their defaults."""
 
-    judges: Names | None = Field(None, description=NAMES)
-    candidates: Names | None = Field(None, description=NAMES)
+    judges: Models | None = Field(
+        None,
+        description=f"{NAMES}; of published judges name those that are models of models.yaml, else a smaller file",
+    )
+    candidates: Models | None = Field(None, description=NAMES)
     questions: str = "builtin"
     judgments: str = "ask"
     question_limit: int | None = Field(None, ge=1)
@@ -144,21 +183,23 @@ COMMON, COLLECTING = _defaults(Parameters), _defaults(CollectionParameters)
 
 
 def _parameters_of(config: ExperimentConfig) -> type[Parameters]:
-    """The common parameters and an experiment's own, each of the type of its default; entries of a list likewise.
+    """The common parameters and an experiment's own, each of its kind or of the type of its default, as are items.
 
     Whole numbers must not be negative: what they count or choose begins at 0.
     """
     fields: dict[str, Any] = {}
     for name, default in config.parameters.items():
-        kind, limits, words = type(default), {}, f"the default is {default!r}"
-        if default is None:
-            text = name in (*config.texts, *config.file_texts)
-            kind, words = (str | None, "write a text, or null") if text else (Names | None, NAMES)
-        elif kind is list:
-            kind, limits = list[type((default or [""])[0])], {"min_length": 1}
-        elif kind in (int, float):
-            limits = {"ge": 0} if kind is int else {"allow_inf_nan": False}
-        fields[name] = (kind, Field(default, description=words, **limits))
+        words = f"the default is {json.dumps(default)}"
+        kind = config.kinds.get(name, "names" if default is None else "")
+        if isinstance(kind, str) and kind:
+            form, words = KINDS[kind], NAMES if default is None and "text" not in kind else words
+        elif isinstance(default, list):
+            item = Literal[tuple(kind)] if kind else type((default or [""])[0])
+            form = Annotated[list[item], Field(min_length=1), AfterValidator(_each_once)]  # type: ignore[valid-type]
+        else:
+            form = Literal[tuple(kind)] if kind else type(default)
+        limits = {int: {"ge": 0}, float: {"allow_inf_nan": False}}.get(form, {})
+        fields[name] = (form, Field(default, description=words, validate_default=True, **limits))
     return create_model("Parameters", __base__=Parameters, **fields)
 
 
@@ -179,15 +220,17 @@ def load_config(name: str) -> ExperimentConfig:
     if name not in known:
         raise ConfigError(f"no experiment '{name}'; there are: {', '.join(known)}")
     config = _load(ExperimentConfig, name)
-    for key, others in (("after", config.after), ("extends", [config.extends] if config.extends else [])):
-        line = line_words(paths.EXPERIMENTS / name / "config.yaml", (key,)) if others else ""
-        _refuse_unknown(f"experiments/{name}/config.yaml: {line}{key}", others, known)
+    for key, named, valid in (
+        ("after", config.after, known),
+        ("extends", [config.extends or name], known),
+        ("kinds", config.kinds, config.parameters),
+        ("asking", config.asking, config.parameters),
+    ):
+        if unknown := [each for each in named if each not in valid]:
+            line = line_words(paths.EXPERIMENTS / name / "config.yaml", (key, unknown[0]))
+            where = f"experiments/{name}/config.yaml: {line}{key} = {', '.join(unknown)}"
+            raise ConfigError(f"{where}: there are: {', '.join(valid)}")
     return config
-
-
-def _refuse_unknown(where: str, names: Sequence[str], known: Sequence[str]) -> None:
-    if unknown := [name for name in names if name not in known]:
-        raise ConfigError(f"{where} = {', '.join(unknown)}: there are: {', '.join(known)}")
 
 
 def _load(kind: type[Settings], name: str) -> Settings:
@@ -195,16 +238,22 @@ def _load(kind: type[Settings], name: str) -> Settings:
     return checked(kind, read_yaml(path), f"experiments/{name}/config.yaml", path)
 
 
-def _settle(kind: type[Settings], name: str, given: Mapping[str, Any]) -> tuple[Settings, dict[str, Any], Path]:
-    """The parameters of a notebook, those that are not the defaults, and the folder of its results."""
+def _settle(
+    kind: type[Settings], name: str, given: Mapping[str, Any], usual: Mapping[str, Any], models: Mapping[str, Model]
+) -> tuple[Settings, dict[str, Any], Path]:
+    """The parameters of a notebook, those that are not the defaults, and the folder of its results.
+
+    A parameter that is null is what is `usual`.
+    """
     defaults = _defaults(kind)
     if unknown := sorted(set(given) - set(defaults)):
         raise ConfigError(f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(defaults)}")
     changed = {key: given[key] for key in defaults if key in given and given[key] != defaults[key]}
-    settled = checked(kind, changed, f"parameters of {name}")
+    usual = {key: value for key, value in usual.items() if key in defaults and value and defaults[key] is None}
+    settled = checked(kind, {**usual, **changed}, f"parameters of {name}", context=models)
     digest = short_hash(json.dumps(changed, sort_keys=True, default=str), digits=10)
-    usual = paths.RUNS / f"{name}-{digest}" if changed else paths.FIGURES / name
-    return settled, changed, (Path(settled.out).expanduser() if settled.out else usual).resolve()
+    folder = paths.RUNS / f"{name}-{digest}" if changed else paths.FIGURES / name
+    return settled, changed, (Path(settled.out).expanduser() if settled.out else folder).resolve()
 
 
 def builtin_knowledge() -> dict[str, Question]:
@@ -213,21 +262,15 @@ def builtin_knowledge() -> dict[str, Question]:
     A question on a passage is known by its text and options, one a line, as prompts show them.
     """
     known = {}
-    for article in _records("passages.jsonl"):
-        for each in article["questions"]:
-            shown = "\n".join([each["text"], *map("{}) {}".format, "ABCD", each["options"])])
-            more = {"options": tuple(each["options"]), "gold": each["gold"]}
-            known[shown] = Question(each["id"], article["category"], each["text"], tuple(each["reasons"]), **more)
-    for each in _records("questions.jsonl"):
-        if points := tuple(each.get("points", ())):
-            known[each["text"]] = Question(each["id"], each["category"], each["text"], points)
+    for path in (*sorted(paths.DATA.glob("*/passages.jsonl")), *sorted(paths.DATA.glob("*/questions.jsonl"))):
+        for record in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            for each in record.get("questions", [record]):
+                points, options = each.get("reasons") or each.get("points", ()), each.get("options", ())
+                text = "\n".join([each["text"], *map("{}) {}".format, "ABCD", options)])
+                question = Question(each["id"], record["category"], each["text"], tuple(points))
+                if points:
+                    known[text] = replace(question, options=tuple(options), gold=each.get("gold"))
     return known
-
-
-def _records(name: str) -> Iterator[dict[str, Any]]:
-    """The lines of all built-in files of this name."""
-    for path in sorted(paths.DATA.glob(f"*/{name}")):
-        yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
 def load_experiment(name: str, models_file: Path | None = None, **parameters: Any) -> Experiment:
@@ -237,28 +280,28 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     a ConfigError before any call: an unknown parameter, judge or key, a wrong type, real judges on simulated answers.
     """
     config = load_config(name)
-    settled, changed, out = _settle(_parameters_of(config), name, parameters)
     models = load_models(models_file or paths.MODELS, builtin_knowledge())
-    of_call = {key: value for key in ("concurrency", "timeout_seconds") if (value := getattr(settled, key))}
+    of_call = {key: parameters[key] for key in ("concurrency", "timeout_seconds") if parameters.get(key)}
     models = {key: replace(model, **of_call) for key, model in models.items()}
     load_limits(models)  # what is wrong there shows before anything is asked
-    published = settled.judgments not in ("ask", "stored")
-    hint = "; of published judges name those that are models of models.yaml, else a smaller file or folder"
-    own = {key: parameters.get(key, default) for key, default in config.parameters.items()}
-    for key in config.file_texts:
-        if own[key] is not None and settled.judgments in NO_FILE:
-            raise ConfigError(
-                f"parameters of {name}: {key} = {own[key]!r} says what one file of published judgments holds "
-                f"and cannot change judgments={settled.judgments!r}; leave it at null"
-            )
-    budget, of_config = settled.budget_usd, ("title", "bias", "options", "max_age_days")
-    of_notebook = ("questions", "judgments", "question_limit", "seed", "figure_style")
+    usual = config.options | {key: getattr(config, key) for key in ("judges", "candidates", "repeats", "concurrency")}
+    settled, changed, out = _settle(_parameters_of(config), name, parameters, usual, models)
+    own = config.options | {key: getattr(settled, key) for key in config.parameters}
+    own |= {kind: own[key] for key, kind in config.kinds.items() if kind == "categories"}
+    idle = [key for key, kind in config.kinds.items() if kind == "file_text" and settled.judgments in NO_FILE]
+    idle += ["candidates", "repeats", *config.asking] if settled.judgments not in ("ask", "stored") else []
+    if idle := [key for key in idle if key in changed]:
+        defaults = ", ".join(json.dumps(config.parameters.get(key)) for key in idle)
+        raise ConfigError(
+            f"parameters of {name}: {', '.join(f'{key} = {changed[key]!r}' for key in idle)} cannot change "
+            f"judgments={settled.judgments!r}; leave at {defaults}"
+        )
+    budget, of_config = settled.budget_usd, ("title", "bias", "max_age_days")
+    of_notebook = ("questions", "judgments", "question_limit", "repeats", "concurrency", "seed")
     experiment = Experiment(
         name=name,
-        judges=known_models(settled.judges or config.judges, models, "judge", hint if published else ""),
-        candidates=known_models(settled.candidates or config.candidates, models, "candidate"),
-        repeats=settled.repeats or config.repeats,
-        concurrency=settled.concurrency or config.concurrency,
+        judges=settled.judges,
+        candidates=settled.candidates or (),
         budget_usd=budget.get(TOTAL, math.fsum(budget.values())) if isinstance(budget, dict) else budget,
         out=out,
         store=Path(settled.store).expanduser().resolve() if settled.store else paths.REPLIES,
@@ -268,14 +311,11 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
         shared=paths.EXPERIMENTS / (config.extends or name),
         builtin=paths.DATA / (config.extends or name) / config.builtin,
         hub=config.hub.model_dump() if config.hub else None,
-        after=tuple(config.after),
         parameters=changed,
         **{field: getattr(config, field) for field in of_config},
         **{field: getattr(settled, field) for field in of_notebook},
-        editor=_editor(own["editor"], models) if "editor" in own else None,
-        baselines=_baselines(config.options.get("baselines", {}), own.get("baselines"), models),
     )
-    _refuse_made_up(experiment, settled, models)
+    _refuse_made_up(experiment, config.kinds, models)
     limits_of(experiment)  # a name that this run does not ask is refused before anything is planned
     return experiment
 
@@ -299,42 +339,23 @@ def limits_of(experiment: Experiment) -> dict[str, float]:
     return named if TOTAL in amounts else dict.fromkeys(valid[:-1], 0.0) | named
 
 
-def _editor(name: str, models: Mapping[str, Model]) -> Model | None:
-    """Who rewrites texts; None where they were rewritten beforehand."""
-    if name != "published" and name not in models:
-        known = ", ".join(sorted(models))
-        raise ConfigError(f'unknown editor {name}{perhaps([name], models)}; "published", or one of the models: {known}')
-    return models.get(name)
-
-
-def _baselines(usual: Mapping[str, str], chosen: Sequence[str] | None, models: Mapping[str, Model]) -> dict[str, Model]:
-    """What candidates are compared with by category: as the parameter says, else as config.yaml does.
-
-    An entry of the parameter is `category=name`, or a name alone: the baseline of all categories that are not named.
-    It replaces config.yaml's, so that a category left out, or misspelt, is refused and never gets a default baseline.
-    """
-    entries = [[part.strip() for part in entry.rpartition("=")] for entry in chosen or ()]
-    names = {category or "other": name for category, _, name in entries} if entries else usual
-    if len(names) < len(entries):
-        raise ConfigError(f"baselines {', '.join(chosen)}: one for all categories, or one each as category=name")
-    return {category: known_models([name], models, "baseline")[0] for category, name in names.items()}
-
-
-def _refuse_made_up(experiment: Experiment, settled: Parameters, models: Mapping[str, Model]) -> None:
-    """Refuse (ConfigError) to pay real judges, or a real editor, for texts of simulated models that nobody named."""
-    own, editor = experiment.own, experiment.editor
-    if settled.judgments != "ask" or own.get("answers", "ask") != "ask":
+def _refuse_made_up(experiment: Experiment, kinds: Mapping[str, Any], models: Mapping[str, Model]) -> None:
+    """Refuse (ConfigError) to pay real models for work on texts of simulated ones that nobody named."""
+    own = experiment.own
+    if experiment.judgments != "ask" or own.get("answers", "ask") != "ask":
         return
-    named = {"candidates": settled.candidates, "baselines": own.get("baselines")}
-    writing = {"candidates": experiment.candidates, "baselines": experiment.baselines.values()}
-    made_up = [what for what in writing if not named[what] and any(model.simulated for model in writing[what])]
+    writing = {"candidates": experiment.candidates}
+    writing |= {key: own[key].values() for key, kind in kinds.items() if kind == "models"}
+    unnamed = {key: each for key, each in writing.items() if key not in experiment.parameters}
+    made_up = [key for key, each in unnamed.items() if any(model.simulated for model in each)]
     real = ", ".join(judge.name for judge in experiment.judges if not judge.simulated)
-    editing = f"the real editor {editor.name}" if editor and not editor.simulated else ""
-    if made_up and (payee := f"real judges ({real})" if real else editing):
+    working = [(key, each) for key, each in own.items() if isinstance(each, Model) and not each.simulated]
+    payees = [f"real judges ({real})"] * bool(real) + [f"the real {key} {each.name}" for key, each in working]
+    if made_up and payees:
         absent = " and ".join(made_up)
         raise ConfigError(
-            f"{payee} would be paid for the texts of the simulated {absent} of config.yaml; name the {absent} too: "
-            f"{', '.join(f'{what}=[...]' for what in made_up)} (known models: {', '.join(sorted(models))})"
+            f"{payees[0]} would be paid for the texts of the simulated {absent} of config.yaml; name the {absent} too: "
+            f"{', '.join(f'{key}=[...]' for key in made_up)} (known models: {', '.join(sorted(models))})"
         )
 
 
@@ -345,14 +366,15 @@ def load_collection(name: str, **parameters: Any) -> Collection:
     """
     if name not in collection_names():
         raise ConfigError(f"'{name}' collects nothing; these do: {', '.join(collection_names())}")
-    title = _load(CollectionConfig, name).title
-    settled, changed, out = _settle(CollectionParameters, name, parameters)
+    _load(CollectionConfig, name)
+    settled, changed, out = _settle(CollectionParameters, name, parameters, {}, {})
     known, where = experiment_names(), f"parameters of {name}"
-    _refuse_unknown(f"{where}: failed", settled.failed or (), known)
+    if unknown := [each for each in settled.failed or () if each not in known]:
+        raise ConfigError(f"{where}: failed = {', '.join(unknown)}: there are: {', '.join(known)}")
     folders = [Path(each).expanduser().resolve() for each in settled.results or ()]
     if absent := [str(folder) for folder in folders if not folder.is_dir()]:
         raise ConfigError(f"{where}: results = {', '.join(absent)}: no such folder")
     if settled.verdicts and not Path(settled.verdicts).expanduser().exists():
         raise ConfigError(f"{where}: verdicts = {settled.verdicts}: no such file or folder")
     results = folders or [paths.FIGURES / each for each in known]
-    return Collection(name, title, tuple(known), tuple(results), tuple(settled.failed or ()), out, default=not changed)
+    return Collection(name, tuple(known), tuple(results), tuple(settled.failed or ()), out, default=not changed)

@@ -101,7 +101,6 @@ class ModelEntry(Strict):
     model_id: str
     vendor: str
     tier: str = ""
-    lineage: str = ""
     params: Annotated[dict[str, Any], AfterValidator(_neither_keys_nor_ours)] = Field({})
     traits: Annotated[dict[str, Any], AfterValidator(_of_simulated_models)] = Field({})
     max_tokens: int = Field(2048, ge=1)
@@ -174,18 +173,17 @@ def perhaps(names: Sequence[str], known: Sequence[str]) -> str:
     return f" (did you mean {', '.join(near)}?)" if near else ""
 
 
-def known_models(names: Sequence[str], models: Mapping[str, Model], what: str, hint: str = "") -> tuple[Model, ...]:
-    """The models with these names; an unknown one (then also `hint`), one named twice, or no model is a ConfigError."""
+def known_models(names: list[str], info: ValidationInfo) -> tuple[Model, ...]:
+    """The models with these names among those of the `context`; ValueError where one is unknown or only edits."""
+    models, role = info.context or {}, str(info.field_name).removesuffix("s")
     speaking = sorted(name for name, model in models.items() if model.vendor != RULES)
     if rules := [name for name in names if name in models and name not in speaking]:
-        raise ConfigError(f"{what} {', '.join(rules)}: only edits texts by rules, and neither answers nor judges")
+        raise ValueError(f"{role} {', '.join(rules)}: only edits texts by rules, and neither answers nor judges")
     if unknown := [name for name in names if name not in models]:
-        raise ConfigError(
-            f"unknown {what} {', '.join(unknown)}{perhaps(unknown, speaking)}; one more is an entry of "
-            f"experiments/models.yaml; known models: {', '.join(speaking)}{hint}"
+        raise ValueError(
+            f"unknown {role} {', '.join(unknown)}{perhaps(unknown, speaking)}; one more is an entry of "
+            f"experiments/models.yaml; known models: {', '.join(speaking)}"
         )
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise ConfigError(f"{what} named twice: {', '.join(repeated)}")
     return tuple(models[name] for name in names)
 
 

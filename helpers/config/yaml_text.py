@@ -60,11 +60,9 @@ def read_yaml(path: Path, shown: bool = False) -> Any:
     """
     if not path.is_file():
         raise ConfigError(f"{path}: no such file")
-    with path.open("rb") as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
+    if path.stat().st_size > MOST_BYTES:
         raise ConfigError(f"{path}: larger than 1 MB, which no configuration of ours is")
-    return deepcopy(_parse_file(data, shown, path)[0])
+    return deepcopy(_parse_file(path.read_bytes(), shown, path)[0])
 
 
 @lru_cache(maxsize=128)
@@ -166,7 +164,7 @@ def _scalar(node: yaml.ScalarNode, as_shown: bool) -> Any:
     word = STRICT["words"][kind]
     value = READERS.get(kind, str)(text) if (plain := re.fullmatch(word.get("form", "(?!)"), text)) else None
     if not plain:
-        fault, advice = f"is {word['fault']}", word.get("advice") or _plain_digits(text)
+        fault, advice = f"is {word['fault']}", word["advice"]
     elif kind == "float" and math.isinf(value):
         fault, advice = "is out of the range of numbers", "a smaller one"
     elif as_shown and kind in ("int", "float") and text != str(value):
@@ -176,22 +174,16 @@ def _scalar(node: yaml.ScalarNode, as_shown: bool) -> Any:
     raise _fault(f'{short} {fault}; write {advice}, or "{short}" in quotes where a text is meant', node)
 
 
-def _plain_digits(text: str) -> str:
-    """How the number that some readers see is written for all of them."""
-    try:
-        number = float(text)
-    except ValueError:  # 0o17
-        return "plain digits"
-    return "a smaller number" if math.isinf(number) else repr(number).removesuffix(".0")
-
-
-def checked(kind: type[Settings], values: Any, where: str, path: Path | None = None, at: Keys = ()) -> Settings:
+def checked(
+    kind: type[Settings], values: Any, where: str, path: Path | None = None, at: Keys = (), context: Any = None
+) -> Settings:
     """`values` as a `kind`; what is unknown, missing or of a wrong type is a ConfigError naming `where` and field.
 
-    Where the values stand in a file at `path`, below the keys `at`, each fault is named with its line.
+    Where the values stand in a file at `path`, below the keys `at`, each fault is named with its line. Validators can
+    see the `context`.
     """
     try:
-        return kind.model_validate(values)
+        return kind.model_validate(values, context=context)
     except ValidationError as error:
         faults: dict[Keys, list[Any]] = {}
         for fault in error.errors():
@@ -235,12 +227,8 @@ def _message(kind: type[BaseModel], path: Keys, faults: Sequence[Any]) -> str:
     if fault["type"] == "missing":
         return f"key '{name}' is missing"
     if fault["type"] == "extra_forbidden":
-        # A number is no key: max_token: 100.
-        secret = (
-            re.fullmatch(STRICT["key_fields"], str(path[-1]), re.I)
-            and not number
-            and "api_key_env" in kind.model_fields
-        )
+        sounds = re.fullmatch(STRICT["key_fields"], str(path[-1]), re.I) and "api_key_env" in kind.model_fields
+        secret = sounds and not number  # a number is no key: max_token: 100
         return f"unknown key '{name}'" + (f": {STRICT['no_key']}" if secret else f"; valid keys: {', '.join(fields)}")
     if fault["type"] == "model_type":
         valid = ", ".join(_fields_at(kind, path))

@@ -158,15 +158,15 @@ def load_templates(place: Path, lines: Mapping[str, Any], where: str) -> dict[st
         raise ConfigError(f"{place}: no template of a bias test (*.yaml) in this folder")
     if unknown := [name for name in files if name not in lines]:
         known = ", ".join(lines)
-        raise ConfigError(f"{where}: options.biases has no line for {', '.join(unknown)}; it has: {known}")
+        raise ConfigError(f"{where}: options.metrics has no line for {', '.join(unknown)}; it has: {known}")
     found = {}
     for name, path in files.items():
         if not NAME.fullmatch(name):
             raise ConfigError(f"{path}: the name of a bias is {NAME_FORM}")
         template = checked(BiasTemplate, read_yaml(path, shown=True), str(path), path)
-        line = checked(MetricLine, lines[name], f"{where}: options.biases.{name}")
+        line = checked(MetricLine, lines[name], f"{where}: options.metrics.{name}")
         if misfit := _misfit(template, line):
-            raise ConfigError(f"{where}: options.biases.{name}: {misfit}")
+            raise ConfigError(f"{where}: options.metrics.{name}: {misfit}")
         found[name] = (template, line)
     return found
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from helpers.datasets.hub import NAMES, QUESTION_FILES, Entry, Source, find_file, one_file, read_table
-from helpers.datasets.reading import Records, id_of, name_in, read_rows, refuse_if, show, text_field, typed
+from helpers.datasets.reading import Records, id_of, read_rows, refuse_if, show, text_field, typed
 from helpers.types import Question
 
 PASSAGE_FILES = tuple(NAMES["files"]["passages"])
@@ -149,8 +149,8 @@ def load_arena_questions(source: Source, hub: Entry = None) -> tuple[Question, .
     """Which questions does this Arena-Hard question.jsonl hold: a file, the folder that it lies in, or "hub"?
 
     v2.0 and the v0.1 of today (uid, category, prompt) and the older v0.1 (question_id, category, turns[].content, of
-    which the first is the question). `subcategory` is the record's, in v0.1 its cluster, "" where it has neither. File
-    order is kept; a defect - no category, an empty text, an id twice - is a ValueError with file, line and id.
+    which the first is the question). File order is kept; a defect - no category, an empty text, an id twice - is a
+    ValueError with file, line and id.
     """
     path = find_set(source, hub, ("question.jsonl",))
     records, _ = read_set(source, path, {"arena_prompt": _arena, "arena_turns": _arena})
@@ -294,7 +294,6 @@ def _arena(record: dict[str, Any]) -> Question:
         id=id_of(record),
         category=text_field(record, "category"),
         text=text_field({"prompt": text}, "prompt"),
-        subcategory=name_in(record, "subcategory", name_in(record, "cluster", "")),
     )
 
 

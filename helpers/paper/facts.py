@@ -127,8 +127,8 @@ def _design(results: Results, data: str) -> Iterator[tuple[str, str]]:
         "Every judgment was asked once." if repeats == 1 else f"Judgments that the design repeats were asked {often}."
     )
     yield "Repeats", told
-    yield "Orders", latex(config.methods.orders)
-    yield "Tests", latex(config.methods.tests)
+    yield "Orders", latex(config.methods.get("orders", ""))
+    yield "Tests", latex(config.methods.get("tests", ""))
     yield "Parameters", latex(", ".join(f"{key} = {value}" for key, value in given.items() if key != "figure_style"))
 
 
@@ -217,7 +217,7 @@ def of_results(results: Results) -> list[str]:
     texts += [re.sub(r"\(published counts:[^)]*\)", "", each.interval) for each in used]
     if results.experiment in experiment_names():
         config = load_config(results.experiment)
-        texts += [config.methods.orders, config.methods.tests]
+        texts += config.methods.values()
     return cited(texts)
 
 

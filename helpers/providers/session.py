@@ -26,7 +26,7 @@ from helpers.providers.meanings import (
 from helpers.providers.pacing import LOOK_UP, Clock, Limit, Pace, Ticket
 from helpers.providers.transport import Sent, failed, module_of, read
 from helpers.services import own_server
-from helpers.types import FINISHES, Completion, Model, Request
+from helpers.types import Completion, Model, Request
 
 #: Where a model is asked: provider and `base_url`.
 Address = tuple[str, str | None]
@@ -404,7 +404,7 @@ class Session:
             async with asyncio.timeout(model.timeout_seconds) as limit:
                 sent = await module.send(self.client(server.at), request)
             reply = read(module, sent.raw, sent.headers, self.clock.wall())
-            if reply.finish not in (None, "unknown", *FINISHES) and reply.text.strip():
+            if reply.finish not in (None, "unknown", "stop", "length", "refusal", "filter") and reply.text.strip():
                 self.note("odd_end", model, repr(reply.finish))
                 reply = replace(reply, finish="stop")
         except asyncio.CancelledError as error:

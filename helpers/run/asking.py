@@ -220,16 +220,17 @@ async def served(*experiments: Experiment) -> list[Experiment]:
     for each in warnings:
         notice(each)
 
-    def at(model: Model) -> Model:
-        return found.get(model.name, model)
+    def at(each: Any) -> Any:
+        if isinstance(each, Mapping):
+            return {name: at(value) for name, value in each.items()}
+        return found.get(each.name, each) if isinstance(each, Model) else each
 
     return [
         replace(
             each,
             judges=tuple(map(at, each.judges)),
             candidates=tuple(map(at, each.candidates)),
-            editor=each.editor and at(each.editor),
-            baselines={category: at(model) for category, model in each.baselines.items()},
+            own=at(each.own),
         )
         for each in experiments
     ]
@@ -324,7 +325,6 @@ async def _asked(
     bias, questions = bias_of(experiment), questions_of(experiment)
     given = answers_of(experiment, questions)
     speaking = _speaking(experiment, given)
-    editor = (experiment.editor,) if experiment.editor else ()
     clock = options.setdefault("clock", Clock())
     before = await _known(experiment, questions, given)
     known, found = await _with_controls(experiment, before, clock.wall())
@@ -335,7 +335,7 @@ async def _asked(
         if planned.missing and budget.total is None:
             with suppress(NoPrice):  # nobody needs the price of a model whose replies are all stored
                 budget.earlier = _earlier(experiment)
-        refuse_early(planned.check(budget), (*speaking, *editor))
+        refuse_early(planned.check(budget), experiment.models)
         budget.planned = True
         for row in planned.rows:
             ahead[row.stage] = ahead.get(row.stage, 0) + row.missing
@@ -413,7 +413,7 @@ def _speaking(experiment: Experiment, given: Mapping[tuple[str, str], Answer] | 
     """The models whose words this run is made of; a simulated one with impossible traits is refused by name."""
     speaking = experiment.judges
     if given is None:
-        speaking += (*experiment.candidates, *experiment.baselines.values())
+        speaking += experiment.writers
     for model in speaking:
         if model.simulated:
             simulated.traits_of(model)

@@ -42,7 +42,7 @@ def pair_answers(
     unknown = [model.name for model in chosen if model not in means.values()]
     if unknown:
         raise ValueError(f"answers={source!r} has none of {', '.join(unknown)}; it has: {', '.join(published)}")
-    if experiment.editor is None and not any(kind == "synonyms" for _, _, kind in responses.edits):
+    if experiment.own["editor"] is None and not any(kind == "synonyms" for _, _, kind in responses.edits):
         raise ValueError(f"editor='published': answers={source!r} has no edited reason ({EDITED}); name an editor")
     found: dict[tuple[str, str], Answer] = {}
     for answer in responses.answers:
@@ -187,7 +187,7 @@ def questions_from(source: Path | str, experiment: Experiment) -> tuple[Question
     place = Path(source).expanduser()
     if source != "hub" and _of_templates(place):
         where = f"experiments/{experiment.name}/config.yaml"
-        return questions(load_templates(place, experiment.options["biases"], where), experiment.seed)
+        return questions(load_templates(place, experiment.own["metrics"], where), experiment.seed)
     return datasets.load_published_tests(source, experiment.hub)
 
 
@@ -299,11 +299,6 @@ def features(asked: Asked) -> pd.DataFrame | None:
 
 #: The words that each of these parameters knows besides a file or folder.
 WORDS = {"questions": ("builtin", "hub"), "answers": ("ask", "hub"), "judgments": ("ask", "stored", "hub")}
-#: Parameters that shape what is asked: nothing of it can be changed in judgments that are published.
-ASKED_ONLY = (
-    *("candidates", "repeats", "order_draw", "editor", "doses", "targets", "paraphrase"),
-    *("baselines", "controls", "control_limit", "arena_files", "option_order"),
-)
 
 
 def questions_of(experiment: Experiment) -> tuple[Question, ...]:
@@ -311,12 +306,12 @@ def questions_of(experiment: Experiment) -> tuple[Question, ...]:
 
     No question left, an unknown category or a source that does not exist is a ValueError or FileNotFoundError.
     """
-    if _on_passages(experiment):
+    if experiment.own.get("format") == "passages":
         source = _read_there(experiment, "questions")
         return _chosen(experiment, datasets.load_passages(source, experiment.hub, experiment.own["hard"]))
-    if _on_tests(experiment):
+    if experiment.own.get("format") == "tests":
         return _chosen(experiment, questions_from(_read_there(experiment, "questions"), experiment))
-    if _in_arena(experiment) and experiment.questions != "builtin":
+    if experiment.own.get("format") == "arena" and experiment.questions != "builtin":
         return _chosen(experiment, _arena_questions(experiment))
     return _chosen(experiment, _built_in_or_answered(experiment))
 
@@ -346,10 +341,10 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
     source = experiment.own.get("answers", "ask")
     if source == "ask":
         return None
-    if _on_passages(experiment):
+    if experiment.own.get("format") == "passages":
         given = pair_answers(experiment, questions, _responses(experiment))
         return {key: prompts.without_nonce(experiment.seed, answer) for key, answer in given.items()}
-    if _in_arena(experiment):
+    if experiment.own.get("format") == "arena":
         return game_answers(experiment, questions, _read_there(experiment, "answers"))
     loaded = datasets.load_answers(_read_there(experiment, "answers"), experiment.hub, questions)
     makers = {answer.candidate: answer for answer in loaded}
@@ -373,24 +368,21 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
 def judgments_of(experiment: Experiment) -> pd.DataFrame:
     """The frame of published judgments, with the run's `judges`, `hints`, `categories` and `question_limit`.
 
-    Published answers (`answers`) give lengths and returned model ids. Parameters that shape what is asked, and judges
-    or hints that are not there, are a ValueError.
+    Published answers (`answers`) give lengths and returned model ids. Judges or hints that are not there are a
+    ValueError.
     """
     from helpers.frames import recoded
 
     source, known = experiment.judgments, ()
-    idle = [name for name in ASKED_ONLY if name in experiment.parameters]
-    if idle:
-        raise ValueError(f"judgments={source!r} are given: {', '.join(idle)} cannot change them; leave at the default")
     asking = experiment.own.get("answers", "ask") == "ask"
-    if _on_passages(experiment):
+    if experiment.own.get("format") == "passages":
         if experiment.own["hard"]:
             raise ValueError(f"hard=True: judgments={source!r} do not say which questions are hard")
         responses = None if asking else _responses(experiment)
         frame = pair_judgments(_read_there(experiment, "judgments"), experiment, responses)
-    elif _on_tests(experiment):
+    elif experiment.own.get("format") == "tests":
         frame = decisions_from(_read_there(experiment, "judgments"), experiment)
-    elif _in_arena(experiment):
+    elif experiment.own.get("format") == "arena":
         known = () if experiment.questions == "builtin" else _arena_questions(experiment)
         if not asking:
             _read_there(experiment, "answers")  # `features` reads them after the verdicts: not there is told now
@@ -471,32 +463,19 @@ def _loaded(experiment: Experiment, answers: Sequence[Answer]) -> pd.DataFrame:
 
 def _chosen(experiment: Experiment, questions: Sequence[Question]) -> tuple[Question, ...]:
     ranked = datasets.ranked(questions, experiment.seed)
-    wanted = experiment.own.get("categories") or experiment.own.get("biases")
+    wanted = experiment.own.get("categories")
     known = sorted({question.category for question in ranked})
     unknown = [name for name in wanted or () if name not in known]
     if unknown:
-        what = "bias" if _on_tests(experiment) else "category"
-        raise ValueError(f"unknown {what} {', '.join(unknown)}; the questions have: {', '.join(known)}")
+        raise ValueError(f"unknown category {', '.join(unknown)}; the questions have: {', '.join(known)}")
     limited = ranked[: experiment.question_limit]
     chosen = tuple(question for question in limited if wanted is None or question.category in wanted)
     if not chosen:
         raise ValueError(
             f"no question is left: none of the first {len(limited)} is of {', '.join(wanted or ())}; "
-            f"question_limit counts before {'biases' * _on_tests(experiment) or 'categories'} are chosen, so raise it"
+            "question_limit counts before categories are chosen, so raise it"
         )
     return chosen
-
-
-def _on_passages(experiment: Experiment) -> bool:
-    return experiment.options.get("questions") == "passages"
-
-
-def _on_tests(experiment: Experiment) -> bool:
-    return experiment.options.get("questions") == "tests"
-
-
-def _in_arena(experiment: Experiment) -> bool:
-    return experiment.options.get("questions") == "arena"
 
 
 def _arena_questions(experiment: Experiment) -> tuple[Question, ...]:

@@ -180,7 +180,7 @@ OTHER_KEY = {
 }
 SAME_KEY = {
     "address": replace(ASKED, model=replace(BASE, base_url="http://b/v1")),
-    "name": replace(ASKED, model=replace(BASE, name="other", vendor="x", tier="y", lineage="z")),
+    "name": replace(ASKED, model=replace(BASE, name="other", vendor="x", tier="y")),
     "key variable": replace(ASKED, model=replace(BASE, api_key_env="OTHER_API_KEY", retires="2030-01-01")),
     "order of parameters": replace(ASKED, model=replace(BASE, params={"top_p": 0.5, "seed": 7})),
     "form": replace(ASKED, model=replace(BASE, structured=False)),

@@ -35,17 +35,13 @@ from helpers.types import (
 
 #: Of the options: A and B may be the names of answers that are compared, and I and O look like digits.
 LETTERS = "KLMNPQRSTUVWXYZCDEFGHJ"
-#: How options may be ordered: at random; forwards or backwards at random, as in the published run; as they are.
-ORDERS = ("shuffled", "reversed", "fixed")
 
 
 def check(experiment: Experiment) -> None:
-    """Refuse (ValueError) an order of options that there is not, and candidates: nobody's answers are judged."""
+    """Refuse (ValueError) candidates: nobody's answers are judged."""
     if experiment.candidates:
         named = ", ".join(model.name for model in experiment.candidates)
         raise ValueError(f"candidates = {named}: no answers are judged here; `judges` are the models that are asked")
-    if experiment.own["option_order"] not in ORDERS:
-        raise ValueError(f"option_order = {experiment.own['option_order']!r}: one of: {', '.join(ORDERS)}")
 
 
 def caution(experiment: Experiment, questions: Sequence[Question]) -> str:

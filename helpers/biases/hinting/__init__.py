@@ -1,6 +1,6 @@
 """Whether naming the authors changes what a judge puts first: experiment 2, built on experiment 1's top choice."""
 
-from helpers.biases.hinting.asked import CONTROL, caution, check, hints_of, trials
+from helpers.biases.hinting.asked import CONTROL, caution, trials
 from helpers.biases.hinting.groups import best_tables, chance, chance_words, goals, recommended
 from helpers.biases.hinting.measured import (
     card,
@@ -29,7 +29,6 @@ __all__ = [
     "chance",
     "chance_words",
     "changes_words",
-    "check",
     "conclusions",
     "confirmatory",
     "corrected",
@@ -39,7 +38,6 @@ __all__ = [
     "from_published",
     "goals",
     "headline",
-    "hints_of",
     "margins_words",
     "measure",
     "names_words",

@@ -87,21 +87,6 @@ def _text(template: prompts.Template, **variables: object) -> str:
 CONTROL = "none"
 
 
-def hints_of(experiment: Experiment) -> tuple[str, ...]:
-    """The hints of a run, in their order; an unknown, missing or repeated one is a ValueError that lists the valid."""
-    hints = tuple(experiment.own.get("hints") or ())
-    unknown = [name for name in hints if name not in WORDS]
-    if unknown or not hints or len(set(hints)) < len(hints):
-        found = ", ".join(hints) or "none of them"
-        raise ValueError(f"hints = [{found}]: give each once, of: {', '.join(WORDS)} (none is always asked)")
-    return hints
-
-
-def check(experiment: Experiment) -> None:
-    """Refuse (ValueError) hints that cannot be given."""
-    hints_of(experiment)
-
-
 def judge_trials(
     experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
 ) -> list[Trial]:
@@ -109,7 +94,7 @@ def judge_trials(
 
     Without a hint the prompts are those of experiment 1, byte for byte.
     """
-    hints = hints_of(experiment)
+    hints = experiment.own["hints"]
     told = telling(experiment.folder / "prompts", experiment.seed, experiment.candidates)
     conditions = {**asked.BLIND, **{mode: hint(told, mode) for mode in hints}}
     trials = asked.judge_trials(experiment, questions, answers, conditions)

@@ -10,8 +10,6 @@ from helpers import frames, prompts
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial, short_hash
 
-#: Comparisons of which the result is known beforehand: the same text twice, an answer against one to another question.
-CONTROLS = ("identical", "quality_gap")
 #: What stands against the candidate's answer in a quality_gap pair: its answer to another question.
 OFF_TOPIC = "answer to another question"
 #: In the settings by category: all categories that are not named.
@@ -19,11 +17,8 @@ OTHER = "other"
 
 
 def check(experiment: Experiment) -> None:
-    """Refuse (ValueError) control comparisons that there are not, and candidates that are all a baseline."""
-    controls = experiment.own["controls"]
-    if set(controls) - set(CONTROLS) or len(set(controls)) < len(controls):
-        raise ValueError(f"controls = {controls!r}: each once, of: {', '.join(CONTROLS)}; none: control_limit=0")
-    baselines = {model.name for model in experiment.baselines.values()}
+    """Refuse (ValueError) candidates that are all a baseline."""
+    baselines = {model.name for model in experiment.own["baselines"].values()}
     alone = len(baselines) == 1 and {model.name for model in experiment.candidates} == baselines
     if experiment.own["answers"] == "ask" and alone:
         told = f"the only candidate, {baselines.pop()}, is the baseline of every category"
@@ -35,7 +30,7 @@ def baseline_of(experiment: Experiment, question: Question) -> Model:
 
     A category that is not named and no baseline for others is a ValueError that lists those which are.
     """
-    known = experiment.baselines
+    known = experiment.own["baselines"]
     found = known.get(question.category) or known.get(OTHER)
     if found is None:
         told = f"question {question.id} is of the category {question.category!r}, which has no baseline"
@@ -45,7 +40,7 @@ def baseline_of(experiment: Experiment, question: Question) -> Model:
 
 def prompt_of(experiment: Experiment, question: Question) -> Path:
     """The judge's prompt on this question: that of its category in the config's `prompts`, else that of "other"."""
-    named = experiment.options["prompts"]
+    named = experiment.own["prompts"]
     return experiment.shared / "prompts" / named.get(question.category, named[OTHER])
 
 

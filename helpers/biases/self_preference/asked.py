@@ -22,7 +22,6 @@ from helpers.types import Answer, Experiment, Judgment, Model, Question, Request
 
 #: The condition that all others are compared with: unedited texts, asked as often as `repeats` says.
 CONTROL = "none"
-TARGETS = ("wrong", "right", "both")
 #: The largest number of words that are replaced.
 LARGEST = 8
 #: How many words published edits replace.
@@ -50,9 +49,9 @@ class Arm:
 def check(experiment: Experiment) -> None:
     """Refuse (ValueError) doses and targets that cannot be asked, and published edits where there are none."""
     doses, targets = doses_of(experiment), experiment.own["targets"]
-    if experiment.editor is None and (experiment.own["answers"] == "ask" or experiment.own["paraphrase"]):
+    if experiment.own["editor"] is None and (experiment.own["answers"] == "ask" or experiment.own["paraphrase"]):
         raise ValueError("editor='published': edits are published with `answers` alone, and without a paraphrase arm")
-    if experiment.editor is None and doses != (PUBLISHED_DOSE,):
+    if experiment.own["editor"] is None and doses != (PUBLISHED_DOSE,):
         raise ValueError(f"editor='published': published edits replace two words; set doses=[{PUBLISHED_DOSE}]")
     if experiment.own["answers"] == "ask" and len(experiment.candidates) < 2:
         raise ValueError("one candidate makes no pair: two or more answer each question")
@@ -60,8 +59,8 @@ def check(experiment: Experiment) -> None:
         raise ValueError("scores say what published judgments on programs hold; nothing of it is asked")
     if any(type(dose) is not int or not 1 <= dose <= LARGEST for dose in doses) or list(doses) != sorted(set(doses)):
         raise ValueError(f"doses = {list(doses)!r}: whole numbers from 1 to {LARGEST}, each once, the smallest first")
-    if set(targets) - set(TARGETS) or "wrong" not in targets or len(set(targets)) < len(targets):
-        raise ValueError(f"targets = {targets!r}: each once, of: {', '.join(TARGETS)}; wrong is always needed")
+    if "wrong" not in targets:
+        raise ValueError(f"targets = {targets!r}: wrong is always needed")
 
 
 def doses_of(experiment: Experiment) -> tuple[int, ...]:
@@ -94,7 +93,7 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
         )
     if experiment.repeats < 2:
         told.append("repeats = 1: nothing is asked again unedited, so no edit can be compared with anything.")
-    editor = experiment.editor
+    editor = experiment.own["editor"]
     if editor and editor.vendor in {judge.vendor for judge in judges}:
         told.append(f"The editor is of a judge's vendor ({editor.vendor}), which reads its own words in every edit.")
     articles = len({question.article for question in questions})
@@ -295,7 +294,7 @@ def edit_trials(
     It is asked for LARGEST words and `spare` ones (config.yaml), which take the place of those that break a rule. Where
     edits are published, nobody is asked.
     """
-    if experiment.editor is None:
+    if experiment.own["editor"] is None:
         return []
     kinds = ("synonyms", "paraphrase") if experiment.own["paraphrase"] else ("synonyms",)
     return [
@@ -307,10 +306,10 @@ def edit_trials(
 
 def _edit_trial(experiment: Experiment, kind: str, question: Question, answer: Answer) -> Trial:
     template = prompts.load(experiment.shared / "prompts" / KINDS[kind])
-    editor, nonce = experiment.editor, prompts.nonce(experiment.seed, question.id)
+    editor, nonce = experiment.own["editor"], prompts.nonce(experiment.seed, question.id)
     prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
     # The largest dose of any run: one that is added later finds the words of the others as they were.
-    words = {"dose": LARGEST, "asked": LARGEST + experiment.options["spare"]} if kind == "synonyms" else {}
+    words = {"dose": LARGEST, "asked": LARGEST + experiment.own["spare"]} if kind == "synonyms" else {}
     system, prompt = prompts.late(
         template,
         reason=answer.text or "",
@@ -354,7 +353,7 @@ def edits(
     A reply in another form, or a word that breaks a rule, is refused and counted: nothing is repaired. Where edits are
     published they stand in place of the editor's and obey the same rules.
     """
-    if experiment.editor is None:
+    if experiment.own["editor"] is None:
         dose = experiment.own["doses"][0]
         return {(q.id, a.candidate): _published(q, a, dose) for q, a in to_edit(experiment, questions, answers)}
     found: dict[tuple[str, str], Edited] = {}

@@ -116,15 +116,13 @@ def content(text: str, asked: frozenset[str]) -> frozenset[str]:
     """
     words = {word.casefold() for word in re.findall(r"[^\W\d_]+", text) if len(word) >= SHORTEST}
     fixed = STOP | names(text)
-    return frozenset(w for w in words - fixed if not (is_number(w) or is_calendar(w) or related(w, asked)))
+    return frozenset(w for w in words - fixed if not (is_number(w) or is_calendar(w) or stems(w) & asked))
 
 
 @lru_cache(maxsize=4096)
 def stems(word: str) -> frozenset[str]:
     """What a word may be an inflection of, by its ending alone; the word itself is among them.
 
-    >>> sorted(stems("stopped"))
-    ['stop', 'stopp', 'stoppe', 'stopped']
     >>> sorted(stems("happiest"))
     ['happi', 'happie', 'happiest', 'happy']
     """
@@ -142,6 +140,8 @@ def stems(word: str) -> frozenset[str]:
 def forms(texts: Iterable[str]) -> frozenset[str]:
     """The words of some texts, also those within compounds, and what they may be inflections of; no function words.
 
+    A word may be an inflection of one of them where its `stems` are among these (too strict rather than too lax).
+
     >>> sorted(forms(["the keepers' well-kept lamp"]))
     ['keep', 'keepe', 'keeper', 'keepere', 'keepers', 'kept', 'lamp']
     """
@@ -152,15 +152,6 @@ def forms(texts: Iterable[str]) -> frozenset[str]:
             # Two letters are too little to tell by, unless they are the word.
             found |= {word, *(stem for stem in stems(word) if len(stem) >= SHORTEST)}
     return frozenset(found)
-
-
-def related(word: str, others: frozenset[str]) -> bool:
-    """Whether a word and one of these `forms` may be inflections of one word (too strict rather than too lax).
-
-    >>> related("leaving", forms(["leave"])), related("tower", forms(["town"]))
-    (True, False)
-    """
-    return bool(stems(word) & others)
 
 
 def ending(word: str) -> str:
@@ -223,13 +214,7 @@ def edit_schema(pinned: str = "") -> dict[str, Any]:
 
 
 def read_edit(text: str, nonce: str) -> Pairs | str:
-    """The words and replacements of an editor's reply, in its order; or why it is no reply of this form.
-
-    >>> read_edit('{"id": "5eed", "selected_words": ["big"], "replacements": ["large"]}', "5eed")
-    (('big', 'large'),)
-    >>> read_edit('{"id": "beef", "selected_words": [], "replacements": []}', "5eed")
-    'the id is not that of the prompt'
-    """
+    """The words and replacements of an editor's reply, in its order; or why it is no reply of this form."""
     reply = read_object(text, nonce, {"selected_words", "replacements"})
     if isinstance(reply, str):
         return reply
@@ -286,13 +271,7 @@ def apply_edits(reason: str, question: str, options: Sequence[str], pairs: Pairs
 
 
 def check_edit(reason: str, edited: str, question: str, options: Sequence[str], dose: int) -> Edit:
-    """A text that was edited elsewhere, if it is what our own rules make of `dose` words; else refused, with the rule.
-
-    >>> check_edit("A big dog.", "A large dog.", "Who?", (), 1).text
-    'A large dog.'
-    >>> check_edit("A big dog.", "A large dog.", "Who?", (), 2).refused
-    (('the whole edit', '1 word differs, not 2'),)
-    """
+    """A text that was edited elsewhere, if it is what our own rules make of `dose` words; else why it is refused."""
     pairs = differing_words(reason, edited)
     if pairs is None:
         return Edit(None, (), (("the whole edit", "the texts differ in more than single words"),))
@@ -316,7 +295,7 @@ def _broken_alone(old: str, word: str, new: str, asked: frozenset[str], named: f
             return f"{name} is a name"
         if re.fullmatch("[0-9a-f]{8,}", one, re.IGNORECASE):
             return f"{name} could be a mark of a prompt"
-        if related(one, asked):
+        if stems(one) & asked:
             return f"{name} is a word of the question or its options"
     if new.casefold() == word.casefold():
         return "its replacement is the same word"
@@ -326,7 +305,7 @@ def _broken_alone(old: str, word: str, new: str, asked: frozenset[str], named: f
         return "its replacement is written as a name"
     if ending(word) != ending(new) and not (ending(word) in ("ed", "") and is_past(word) and is_past(new)):
         return "its replacement has another ending"
-    return "its replacement is another form of it" if related(new, forms([word])) else ""
+    return "its replacement is another form of it" if stems(new) & forms([word]) else ""
 
 
 def _broken_in_place(spoken: Sequence[tuple[int, str]], start: int, new: str, changed: Sequence[Change]) -> str:
@@ -345,13 +324,7 @@ def _broken_in_place(spoken: Sequence[tuple[int, str]], start: int, new: str, ch
 
 
 def differing_words(before: str, after: str) -> list[tuple[str, str]] | None:
-    """The words in which two texts differ, in order; None where they differ in anything else.
-
-    >>> differing_words("A big, red house.", "A large, red house.")
-    [('big', 'large')]
-    >>> differing_words("A big house.", "A big  house.") is None
-    True
-    """
+    """The words in which two texts differ, in order; None where they differ in anything else."""
     old, new = (re.split(r"(\w+)", text) for text in (before, after))  # every other piece is a word
     if old[::2] != new[::2]:
         return None
@@ -430,7 +403,7 @@ def check_paraphrase(reason: str, paraphrase: str, question: str, options: Seque
 def _changed(reason: str, paraphrase: str, asked: frozenset[str]) -> float:
     """Which share of the reason's content words stands in the paraphrase in no form; 1.0 where it has none."""
     old, kept = content(_bare(reason), asked), forms([_bare(paraphrase)])
-    return sum(not related(word, kept) for word in old) / len(old) if old else 1.0
+    return sum(not stems(word) & kept for word in old) / len(old) if old else 1.0
 
 
 def named(text: str, options: int = len(LABELS)) -> set[str]:

@@ -135,8 +135,6 @@ def doublings(tried: str, other: str) -> float:
     return math.log2(len(tried) / len(other))
 
 
-#: What can be compared: the wordings themselves with their control, wordings at chosen lengths, poorer content.
-COMPARISONS = (STYLE, LENGTH, CONTENT)
 #: What a question must have to be judged.
 NEEDS = (
     f"{FEWEST_POINTS} answer points or more and a category that does not ask for a form, or two texts of which one is "
@@ -146,13 +144,11 @@ WHERE = "experiments/verbosity_style/config.yaml: options.phrases"
 
 
 def check(experiment: Experiment) -> None:
-    """Refuse (ValueError) comparisons that there are not, more padding than there is, and frames of unequal length."""
+    """Refuse (ValueError) comparisons without wordings, more padding than there is, and frames of unequal length."""
     chosen = experiment.own["comparisons"]
-    if set(chosen) - set(COMPARISONS) or len(set(chosen)) < len(chosen) or STYLE not in chosen:
-        raise ValueError(
-            f"comparisons = {chosen!r}: {STYLE}, and each once what else is wanted of: {', '.join(COMPARISONS)}"
-        )
-    phrases, count = experiment.options["phrases"], experiment.own["padding_sentences"]
+    if STYLE not in chosen:
+        raise ValueError(f"comparisons = {chosen!r}: {STYLE} is always needed")
+    phrases, count = experiment.own["phrases"], experiment.own["padding_sentences"]
     if not 2 <= count <= len(phrases["padding"]):
         raise ValueError(f"padding_sentences = {count}: from 2 to {len(phrases['padding'])}, the number in {WHERE}")
     for number, frame in enumerate(phrases["frames"], 1):
@@ -175,7 +171,7 @@ def known(question: Question) -> bool:
 
 def worded(experiment: Experiment, question: Question) -> bool:
     """Whether a question has an answer whose wording can be changed without changing how well it answers."""
-    return len(question.points) >= FEWEST_POINTS and question.category not in experiment.options["forms"]
+    return len(question.points) >= FEWEST_POINTS and question.category not in experiment.own["forms"]
 
 
 def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
@@ -183,7 +179,7 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     asked = [question for question in questions if known(question) or worded(experiment, question)]
     told = []
     if len(asked) < len(questions):
-        forms = ", ".join(experiment.options["forms"])
+        forms = ", ".join(experiment.own["forms"])
         told.append(
             f"{len(questions) - len(asked)} of {len(questions)} questions are left out: they ask for a form ({forms}), "
             f"or have fewer than {FEWEST_POINTS} answer points."
@@ -243,9 +239,7 @@ def compared(experiment: Experiment, question: Question) -> Iterator[Pair]:
     elif worded(experiment, question):
         rng = random.Random(f"{experiment.seed}:wording:{question.id}")
         own = experiment.own
-        yield from pairs(
-            question.points, experiment.options["phrases"], own["padding_sentences"], rng, own["comparisons"]
-        )
+        yield from pairs(question.points, experiment.own["phrases"], own["padding_sentences"], rng, own["comparisons"])
 
 
 def answers(

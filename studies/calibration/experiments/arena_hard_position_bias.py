@@ -154,7 +154,8 @@ def _experiment(names: tuple[str, ...], repeats: int) -> Experiment:
     run = load_experiment(NAME, controls=[IDENTICAL], control_limit=games.CONTROL_LIMIT)
     candidate, baseline = (Model(name, "simulated", name, name) for name in games.SIDES)
     judges = speaking.models(names)
-    return replace(run, judges=judges, candidates=(candidate,), baselines={"other": baseline}, repeats=repeats)
+    own = run.own | {"baselines": {"other": baseline}}
+    return replace(run, judges=judges, candidates=(candidate,), own=own, repeats=repeats)
 
 
 def _answer(request: Request, made: Games) -> str:
