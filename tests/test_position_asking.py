@@ -267,7 +267,7 @@ def test_simulated_models_are_read_to_the_end(tmp_path) -> None:
         ({"baselines": ["nobody"]}, "unknown baseline nobody"),
         ({"baselines": ["rule_editor"]}, "only edits texts by rules"),
         ({"baselines": ["gpt_fast", "o3_mini"]}, "one for all categories, or one each as category=name"),
-        ({"baselines": ["math=gpt_fast", "math=o3_mini"]}, "baselines math=gpt_fast, math=o3_mini: one for all"),
+        ({"baselines": ["math=gpt_fast", "math=o3_mini"]}, r"baselines = .*: one for all"),
         (
             {"judges": ["gpt_4_1"]},
             r"simulated candidates and baselines of config.yaml; name the candidates and baselines",
