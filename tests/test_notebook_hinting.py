@@ -71,7 +71,7 @@ def test_the_same_as_a_command(tmp_path: Path) -> None:
 
 
 UNKNOWN = (
-    r"hints\.0 = 'no_such': Input should be 'self', 'competitors', 'full', 'swapped', 'false_self', 'competitors_m"
+    r"parameters of hinting_groups: hints\.0 = 'no_such': Input should be 'self', 'competitors', 'full', 'swapped'"
 )
 
 

@@ -16,17 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationInfo, create_model
 
 from helpers import paths
-from helpers.config.models import (
-    AUDITED,
-    LimitEntry,
-    Rate,
-    Usd,
-    known_models,
-    load_limits,
-    load_models,
-    model_of,
-    perhaps,
-)
+from helpers.config.models import AUDITED, Rate, Usd, known_models, load_limits, load_models, model_of, perhaps
 from helpers.config.yaml_text import ConfigError, Settings, Strict, checked, line_of, line_words, parse_yaml, read_yaml
 from helpers.types import Collection, Experiment, Model, Question, short_hash
 
@@ -241,10 +231,7 @@ def _load(kind: type[Settings], name: str) -> Settings:
 def _settle(
     kind: type[Settings], name: str, given: Mapping[str, Any], usual: Mapping[str, Any], models: Mapping[str, Model]
 ) -> tuple[Settings, dict[str, Any], Path]:
-    """The parameters of a notebook, those that are not the defaults, and the folder of its results.
-
-    A parameter that is null is what is `usual`.
-    """
+    """Parameters, where null those that are `usual`; those that are not the defaults; and the folder of the results."""
     defaults = _defaults(kind)
     if unknown := sorted(set(given) - set(defaults)):
         raise ConfigError(f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(defaults)}")
