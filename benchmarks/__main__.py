@@ -2,7 +2,8 @@
 
     python -m benchmarks judging --runs 1
 
-measures single parts and shows what it finds without writing it. A part is a module with a TITLE and a `section(runs)`.
+measures single parts and shows what it finds without writing it. A part is a module with a TITLE and a `section(runs)`
+that returns Markdown. It measures whole processes (`measuring.cost`) or warm ones (`asked.measured`) that take turns.
 """
 
 from __future__ import annotations

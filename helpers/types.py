@@ -470,6 +470,7 @@ SHOWN_UNITS = {
 class Estimand:
     """What a number means: declared once, in numbers.yaml of its experiment.
 
+    `above` and `below` are clauses that say what a judge above and below 0 does.
     `fails` says where it misleads: what it takes for the bias, what it needs, when it has no value. It has no default:
     a number whose limits nobody wrote down is not declared.
     """
@@ -484,6 +485,8 @@ class Estimand:
     interval: str
     source: str
     unit: str = "rate"
+    above: str = ""
+    below: str = ""
     fails: str = field(kw_only=True)
 
 

@@ -204,7 +204,7 @@ MODELS = 30
 
 
 def section() -> str:
-    text = (paths.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    text = (paths.ROOT / "data" / "README.md").read_text(encoding="utf-8")
     return text.split("## Add a bias test\n")[1].split("\n## ")[0]
 
 

@@ -604,7 +604,7 @@ def key_by_hand(model: Model, prompt: str, system: str, schema: Any, repeat: int
 def test_keys_of_the_other_experiments_know_nothing_of_bias_tests(name: str) -> None:
     asked = load_experiment(name, question_limit=4)
     bias = bias_of(asked)
-    trials = bias.trials(bias.STAGES[0], asked, questions_of(asked), {}, None)
+    trials = bias.trials(bias.stages[0], asked, questions_of(asked), {}, None)
     assert trials
     for trial in trials[:40]:
         request = trial.request

@@ -10,9 +10,12 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from helpers.biases.cognitive.metrics import published_batch, random_answerer, score
+from helpers.biases.cognitive.metrics import random_answerer, score
 from helpers.biases.cognitive.published import BIASES, TABLE, parameters, resolve
 from helpers.types import RatioScale
+from tests.case_tables import load_cases
+
+CASES = load_cases("cognitive_table")
 
 #: Bias as the published files write it, what was drawn, options, answers and, by hand, B = k (d1 - d2) / max(d1, d2).
 #: d = |a - x|, and a flipped answer of 7 options is 6 - a.
@@ -137,32 +140,7 @@ def test_an_answer_that_is_no_option_is_refused(answer: float) -> None:
         score([0, 0], [6, answer], 7, -1, 0, 0)
 
 
-def test_a_batch_is_rounded_as_published() -> None:
-    assert published_batch([1, 0, 0]) == 0.33
-    assert published_batch([1, 0, math.nan, 0], weights=[1, 2, 9, 3]) == 0.17
-    assert published_batch([[0.5], [-0.25]]) == 0.12  # 0.125, halves to even
-    assert math.isnan(published_batch([])) and math.isnan(published_batch([math.nan]))
-    with pytest.raises(ValueError, match="2 weights for 1 scores"):
-        published_batch([1], [1, 2])
-
-
-SPELLINGS = [
-    ("Framing Effect", "framing"),
-    ("In Group Bias", "in_group"),
-    ("In-Group", "in_group"),
-    ("Status Quo Bias", "status_quo"),
-    ("Status-Quo Bias", "status_quo"),
-    ("Self Serving Bias", "self_serving"),
-    ("Escalation Of Commitment", "escalation_of_commitment"),
-    ("IllusionOfControl", "illusion_of_control"),
-    ("Anchoring", "anchoring"),
-    ("anchoring bias", "anchoring"),
-    ("HALO_EFFECT", "halo"),
-    ("not-invented-here", "not_invented_here"),
-]
-
-
-@pytest.mark.parametrize(("written", "name"), SPELLINGS)
+@pytest.mark.parametrize(("written", "name"), CASES["spellings_of_a_bias_mean_the_same"])
 def test_spellings_of_a_bias_mean_the_same(written: str, name: str) -> None:
     assert resolve(written) == name
 
@@ -173,24 +151,7 @@ def test_an_unknown_bias_is_refused_with_the_valid_ones(wrong: str) -> None:
         parameters(wrong)
 
 
-WRONG_FACTS = [
-    ("Anchoring", {}, r"anchoring needs the fact anchor \(a number from 0 to 100\), found none"),
-    ("Anchoring", {"anchors": 3}, "needs the fact anchor .*, found anchors"),
-    ("Anchoring", {"anchor": 3, "k": 1}, "found anchor, k"),
-    ("Anchoring", {"anchor": 101}, "anchor is 101; it must be a number from 0 to 100"),
-    ("Anchoring", {"anchor": math.nan}, "anchor is nan"),
-    ("Anchoring", {"anchor": "25"}, "anchor is '25'"),
-    ("Anchoring", {"anchor": True}, "anchor is True"),
-    ("Hindsight", {"percentage": -51}, "it must be a number from -50 to 50"),
-    ("Planning Fallacy", {"estimation_update": -10}, "estimation_update is -10"),
-    ("Halo", {"perception": "good"}, "perception is 'good'; it must be positively or negatively"),
-    ("Bandwagon", {"majority_opinion": ["A"]}, r"majority_opinion is \['A'\]; it must be A or B"),
-    ("Bandwagon", {}, r"needs the fact majority_opinion \(A or B\)"),
-    ("Framing", {"anchor": 3}, "framing takes no facts, found anchor"),
-]
-
-
-@pytest.mark.parametrize(("bias", "facts", "words"), WRONG_FACTS)
+@pytest.mark.parametrize(("bias", "facts", "words"), CASES["a_fact_that_does_not_fit_is_refused"])
 def test_a_fact_that_does_not_fit_is_refused_with_the_valid_ones(bias: str, facts: dict, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         parameters(bias, **facts)

@@ -23,13 +23,9 @@ from helpers.words import p_text
 from studies.calibration.worlds import rankings
 from studies.calibration.worlds.listwise import WORLDS
 from studies.calibration.worlds.rankings import Arm
+from tests.golden.build import ASKED
 from tests.rule import assert_within
 from tests.runs import full_run, settled
-
-EXPERIMENTS = (
-    *("mt_bench_blind", "hinting_groups", "quality_self_preference"),
-    *("arena_hard_position_bias", "cognitive_biases", "verbosity_style"),
-)
 
 
 def sample(seed: int, *arms: Arm, questions: int = 12, **world: float) -> pd.DataFrame:
@@ -123,7 +119,7 @@ def test_unequal_losses_are_found_and_equal_ones_are_not() -> None:
     assert_within(wrong, runs, 0.0, 0.07, "equal losses called unequal")
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", ASKED)
 def test_judges_without_a_readable_verdict_are_a_result(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     judged = asking.judged
 

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from helpers import frames, verdicts
+from helpers.biases.protocol import unfit
 from helpers.biases.self_preference import asked as self_preference_asked
 from helpers.config import ConfigError
 from helpers.judge import make_plan
@@ -88,7 +89,7 @@ def test_pairs_have_exactly_one_right_answer_and_unfit_answers_enter_none() -> N
     assert {(p.right.label, p.wrong.label) for p in found} == {("A", "B"), ("A", "C")} and len(found) == 4
     assert list(self_preference_asked.pairs([question], given("BBBBB", question))) == []
     assert list(self_preference_asked.pairs([question], given("AAAAA", question))) == []
-    assert self_preference_asked.unfit(given("AAB-C", question)) == {"lighthouse_q0": ["sim_mistral: no_reason"]}
+    assert unfit(given("AAB-C", question)) == {"lighthouse_q0": ["sim_mistral: no_reason"]}
 
 
 def test_every_pair_is_asked_in_both_orders_by_every_judge_under_every_arm() -> None:
@@ -225,7 +226,7 @@ def test_an_answer_that_holds_the_nonce_is_counted_and_stops_nobody() -> None:
     replies[hostile.request.key] = replace(replies[hostile.request.key], verdict=verdict)
     found = self_preference_asked.answers(run, asked, replies)
     assert found[asked[0].id, hostile.judge.name].outcome == "holds_nonce"
-    assert f"{hostile.judge.name}: holds_nonce" in self_preference_asked.unfit(found)[asked[0].id]
+    assert f"{hostile.judge.name}: holds_nonce" in unfit(found)[asked[0].id]
     replies |= said(self_preference_asked.trials("editing", run, asked, replies))
     assert all(hostile.judge.name not in t.shown for t in self_preference_asked.trials("judging", run, asked, replies))
     with pytest.raises(ValueError, match="question lighthouse_q0 contains the nonce"):

@@ -11,10 +11,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from helpers import frames, run, verdicts
+from helpers import frames, prompts, run, verdicts
 from helpers.biases import position
 from helpers.biases.position import asked as position_asked
 from helpers.biases.position.asked import OFF_TOPIC
+from helpers.biases.protocol import unfit
 from helpers.config import ConfigError
 from helpers.datasets import ranked
 from helpers.providers import simulated
@@ -153,7 +154,7 @@ def test_unfit_answers_enter_no_comparison_and_cost_only_their_own() -> None:
     trials = judged(asked, some, answers)
     there = {(t.question_id, t.where["candidate"]) for t in trials}
     assert key not in there and (some[0].id, "sim_gpt_thinking") in there
-    assert position_asked.unfit(answers) == {some[0].id: ["sim_claude_fast: truncated"]}
+    assert unfit(answers) == {some[0].id: ["sim_claude_fast: truncated"]}
     base = (some[1].id, "sim_gpt_fast" if some[1].category == "coding" else "sim_gemini_thinking")
     answers[base] = replace(answers[base], outcome="empty")
     kinds = {t.condition for t in judged(asked, some, answers) if t.question_id == some[1].id}
@@ -161,8 +162,6 @@ def test_unfit_answers_enter_no_comparison_and_cost_only_their_own() -> None:
 
 
 def test_an_answer_that_holds_the_nonce_is_counted_and_shown_to_nobody() -> None:
-    from helpers import prompts
-
     asked, some = experiment(), questions(4)
     trials = position_asked.answer_trials(asked, some)
     nonce = prompts.nonce(42, some[0].id)
@@ -177,8 +176,6 @@ def test_an_answer_that_holds_the_nonce_is_counted_and_shown_to_nobody() -> None
 
 
 def test_an_answer_to_another_question_that_holds_this_one_s_nonce_is_not_shown_here() -> None:
-    from helpers import prompts
-
     asked, some = experiment(candidates=["sim_claude_fast"]), questions(4)
     answers = written(asked, some)
     by_category = [q for q in some if q.category == some[0].category]

@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "judge": {"config", "services", "store", "providers", "verdicts"},
     "frames": set(),
     "stats": set(),
-    "biases": {"frames", "prompts", "stats"},
+    "biases": {"config", "frames", "prompts", "stats"},
     "claims": {"config", "stats"},
     "figures": {"stats"},
     "tables": {"stats"},

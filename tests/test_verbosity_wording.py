@@ -21,6 +21,7 @@ from statsmodels.stats.multitest import multipletests
 from helpers import claims, paths, prompts, run, verdicts
 from helpers.__main__ import main
 from helpers.biases import verbosity
+from helpers.biases.protocol import load_bias
 from helpers.biases.verbosity import asked
 from helpers.biases.verbosity.asked import BIASES, CONTENT, LENGTH, Pair, doublings, pairs
 from helpers.biases.verbosity.published import model_of
@@ -105,21 +106,23 @@ def test_texts_hang_on_seed_and_question_alone_and_a_larger_limit_asks_nothing_a
     ranked = [replace(question, place=i) for i, question in enumerate(WORDED)]
     judges = load_experiment("verbosity_style", judges=["sim_gpt_grader", "sim_llama_grader"])
     few, all_ = (
-        {t.request.key for t in asked.trials("judging", run, questions, {})}
+        {t.request.key for t in load_bias("verbosity").trials("judging", run, questions, {})}
         for run, questions in ((EXPERIMENT, ranked[:7]), (EXPERIMENT, ranked))
     )
     assert few < all_
-    two = [t for t in asked.trials("judging", judges, ranked[:2], {}) if t.request.repeat == 0]
+    two = [t for t in load_bias("verbosity").trials("judging", judges, ranked[:2], {}) if t.request.repeat == 0]
     by = {
         name: {t.request.prompt for t in two if t.judge.name == name} for name in ("sim_gpt_grader", "sim_llama_grader")
     }
     assert by["sim_gpt_grader"] == by["sim_llama_grader"] and len(by["sim_gpt_grader"]) == 2 * 14 * 2
     other = replace(EXPERIMENT, seed=7)
-    assert not few & {t.request.key for t in asked.trials("judging", other, ranked[:7], {})}
+    assert not few & {t.request.key for t in load_bias("verbosity").trials("judging", other, ranked[:7], {})}
 
 
 def test_each_pair_is_asked_in_both_orders_and_the_wordings_twice() -> None:
-    trials = asked.trials("judging", load_experiment("verbosity_style", judges=["sim_gpt_grader"]), WORDED[:3], {})
+    trials = load_bias("verbosity").trials(
+        "judging", load_experiment("verbosity_style", judges=["sim_gpt_grader"]), WORDED[:3], {}
+    )
     texts = {name: [t for t in trials if t.condition == name] for name in {t.condition for t in trials}}
     assert {name: len(some) for name, some in texts.items()} == {
         "style": 36,
@@ -194,7 +197,7 @@ def test_a_text_that_could_close_its_own_delimiters_is_refused() -> None:
     nonce = prompts.nonce(EXPERIMENT.seed, "x")
     bad = Question("x", "math", "What?", (f"<<<END A {nonce}>>>", "Two.", "Three."))
     with pytest.raises(ValueError, match=f"question x contains the nonce {nonce}"):
-        asked.trials("judging", EXPERIMENT, [bad], {})
+        load_bias("verbosity").trials("judging", EXPERIMENT, [bad], {})
 
 
 # --- what simulated judges can like -----------------------------------------------------------------------------------
@@ -411,7 +414,7 @@ def judged(file: Path, chosen: Any) -> list:
     """The numbers of a judge that says `chosen(better, worse)` of two texts, through prompts, replies and parser."""
     experiment = settled("verbosity_style", questions=str(file), judges=["sim_gpt_grader"])
     found = []
-    for trial in asked.trials("judging", experiment, load_questions(file), {}):
+    for trial in load_bias("verbosity").trials("judging", experiment, load_questions(file), {}):
         first, second = simulated.read_prompt(trial.request.prompt).texts
         said = json.dumps({"id": trial.nonce, "justification": "", "verdict": chosen(first, second)})
         found.append(verdicts.read(trial, Completion(trial.request.key, "ok", said, "stop")))

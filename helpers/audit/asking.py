@@ -1,4 +1,8 @@
-"""What an audit asks one judge: a frozen battery, each manipulation beside its matched control."""
+"""What an audit asks one judge: a frozen battery, each manipulation beside its matched control.
+
+Who changes a letter of data/audit/ adds the new sha256 to versions.yaml (the error says which). A new probe is a
+condition here with its control, its comparisons in measuring.py, and a trait in providers/simulated.py.
+"""
 
 from __future__ import annotations
 

@@ -42,13 +42,15 @@ class Usual(Strict):
 
 
 class Number(Usual):
-    """One declared number; `headline`: conclusions rest on it, `fails`: where it misleads."""
+    """One declared number; `headline`: conclusions rest on it, `fails`: where it misleads; others as in `Estimand`."""
 
     words: Text
     formula: Text
     numerator: Text
     denominator: Text
     headline: bool = False
+    above: Text | None = None
+    below: Text | None = None
     fails: Text
 
 

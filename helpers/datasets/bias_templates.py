@@ -56,7 +56,7 @@ class Draw(Strict):
 
 
 class BiasTemplate(Strict):
-    """One template file: a bias, its wordings with their versions, and its scenarios; see CONTRIBUTING."""
+    """One template file: a bias, its wordings with their versions, and its scenarios; see data/README.md."""
 
     title: str
     words: str

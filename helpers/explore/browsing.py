@@ -68,7 +68,7 @@ class Item:
 
 def items(asked: Asked) -> list[Item]:
     """The judgments of a run in their order; none of published judgments, whose prompts and replies are not here."""
-    control = getattr(bias_of(asked.experiment), "CONTROL", None)
+    control = bias_of(asked.experiment).control
     marks = {id(each.judgment): each.kinds for each in marked(asked.judgments, asked.answers, control, asked.controls)}
     return [
         Item(each, marks.get(id(each), ()), _verdict(each), _usd(each), each.trial.condition == control)

@@ -12,12 +12,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from helpers.biases.protocol import load_bias
 from helpers.config import load_config
 from helpers.config.numbers import load_numbers
 from helpers.stats.intervals import MIN_CLUSTERS
@@ -147,11 +147,6 @@ LEVEL = 0.05
 PARTS = {"variant", "category", "style", "weight"}
 
 
-def module_of(name: str) -> ModuleType:
-    """The bias module of an experiment; an unknown name is a ConfigError that lists the known ones."""
-    return importlib.import_module(f"helpers.biases.{load_config(name).bias}")
-
-
 def of_run(estimates: Sequence[Estimate], name: str) -> list[Precision]:
     """As `precisions`, of a run that may be too small for any interval: then there are none."""
     try:
@@ -174,14 +169,13 @@ def precisions(
     ValueError says why. `asked`: how many questions were (0: as many as any of the estimates is from); `draws`: how
     many simulated runs the estimates are of (see `simulated`), 0: a single one.
     """
-    module = module_of(name)
-    numbers = load_numbers(load_config(name).bias)
+    bias = load_config(name).bias
+    numbers, module = load_numbers(bias), load_bias(bias)
     headline, declared = numbers.headline, numbers.estimands
     if unknown := [id for id in ids if id not in headline]:
         raise ValueError(f"{', '.join(unknown)}: no headline number of {name}; there are: {', '.join(headline)}")
     own = [each for each in estimates if each.data != "published"]
-    families = module.confirmatory(own) if hasattr(module, "confirmatory") else []
-    rarer = getattr(module, "rarer_side", lambda each, estimates: math.nan)
+    families = module.confirmatory(own)
     asked = asked or max((each.clusters for each in own), default=0)
     found, why = [], []
     for each in own:
@@ -194,7 +188,7 @@ def precisions(
         else:
             tests = next((tests for family, tests in families if each in family), None)
             error = se / math.sqrt(2 * (draws - 1)) if draws > 1 else 0.0
-            one = _precision(each, se, tests, rarer(each, own))
+            one = _precision(each, se, tests, module.rarer_side(each, own))
             cluster = declared[each.id].cluster
             found.append(replace(one, asked=asked, error=error, data=each.data, cluster=cluster))
     if not found:

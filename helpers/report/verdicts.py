@@ -204,7 +204,7 @@ def marked_verdicts(result: Result) -> Verdicts | None:
 
 def of_run(asked: Asked, label: str) -> Verdicts:
     """The marked verdicts of a run that was read."""
-    control = getattr(bias_of(asked.experiment), "CONTROL", None)
+    control = bias_of(asked.experiment).control
     read = [each for each in asked.judgments if each.completion is not None]
     questions = {each.id: each.text for each in asked.questions}
     # All of them: which partner a verdict has does not hang on which replies are stored.

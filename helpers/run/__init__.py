@@ -1,7 +1,7 @@
 """Running experiments: what notebooks call (`ask` and what shows its results) and what the command line calls."""
 
 from helpers.run.arrays import array_table, read_arrays
-from helpers.run.asking import Asked, ask, budget_of, caution, parameters, pilot, plan
+from helpers.run.asking import Asked, ask, bias_of, budget_of, caution, parameters, pilot, plan
 from helpers.run.publishing import write_arena, write_published
 from helpers.run.showing import (
     control_gap,
@@ -17,29 +17,3 @@ from helpers.run.showing import (
     summary,
 )
 from helpers.run.sources import features
-
-__all__ = [
-    "Asked",
-    "array_table",
-    "ask",
-    "budget_of",
-    "caution",
-    "control_gap",
-    "controls_told",
-    "costs",
-    "example",
-    "features",
-    "losses",
-    "losses_words",
-    "machine_provenance",
-    "parameters",
-    "pilot",
-    "plan",
-    "provenance",
-    "read_arrays",
-    "say",
-    "show",
-    "summary",
-    "write_arena",
-    "write_published",
-]

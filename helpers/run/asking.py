@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 import asyncio
-import importlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from helpers.biases.protocol import Bias, load_bias
 from helpers.config import limits_of
 from helpers.judge import (
     Account,
@@ -182,16 +182,15 @@ class Asked:
         return self.account.total.usd
 
 
-def bias_of(experiment: Experiment) -> ModuleType:
-    """The experiment's bias module."""
-    return importlib.import_module(f"helpers.biases.{experiment.bias}")
+def bias_of(experiment: Experiment) -> Bias:
+    """The experiment's bias module, with its defaults."""
+    return load_bias(experiment.bias)
 
 
 def check(experiment: Experiment) -> None:
     """Let the bias module refuse parameters of its own that cannot be asked, before a notebook is started."""
-    own = getattr(bias_of(experiment), "check", None)
-    if own and experiment.judgments in ("ask", "stored"):
-        own(experiment)
+    if experiment.judgments in ("ask", "stored"):
+        bias_of(experiment).check(experiment)
 
 
 def budget_of(experiment: Experiment) -> Budget:
@@ -247,7 +246,7 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
         return Plan(())
     (experiment,) = await served(experiment)
     known, found = await stages(experiment, (clock or Clock()).wall())
-    control = getattr(bias_of(experiment), "CONTROL", None)
+    control = bias_of(experiment).control
     return replace(_planned(known, experiment), notes=notes(known, control, found))
 
 
@@ -288,7 +287,7 @@ async def stages(experiment: Experiment, now: float) -> tuple[Mapping[str, list[
     given = answers_of(experiment, questions)
     _speaking(experiment, given)
     known = await _known(experiment, questions, given)
-    if not known[bias_of(experiment).STAGES[-1]]:
+    if not known[bias_of(experiment).stages[-1]]:
         raise _unasked(experiment, questions, given or {})
     return await _with_controls(experiment, known, now)
 
@@ -330,7 +329,7 @@ async def _asked(
     known, found = await _with_controls(experiment, before, clock.wall())
     planned = _planned(known, experiment) if asking else None
     if planned is not None:
-        if not known[bias.STAGES[-1]]:
+        if not known[bias.stages[-1]]:
             raise _unasked(experiment, questions, given or {})
         if planned.missing and budget.total is None:
             with suppress(NoPrice):  # nobody needs the price of a model whose replies are all stored
@@ -346,18 +345,18 @@ async def _asked(
     settled = not (planned and planned.missing)
     before, known = (before if settled else {}), {}  # else others are asked, and both would be held
     said: dict[str, Judgment] = {}
-    for stage in bias.STAGES[:-1]:
+    for stage in bias.stages[:-1]:
         trials = before[stage] if settled else bias.trials(stage, experiment, questions, said, given)
         ahead.pop(stage, None)
         said |= _asking_replied(await judge_all(trials, stage=stage, **options))
-    judging = bias.STAGES[-1]
+    judging = bias.stages[-1]
     trials = before[judging] if settled else bias.trials(judging, experiment, questions, said, given)
     answers = given if given is not None else bias.answers(experiment, questions, said)
     if not trials:
         raise _unasked(experiment, questions, answers)
     ahead.pop(judging, None)
-    judgments, found = await judged(experiment, trials, getattr(bias, "CONTROL", None), judging, options)
-    frame = bias.tidy(partnered(judgments, bias.CONTROL, found) if found else judgments, answers)
+    judgments, found = await judged(experiment, trials, bias.control, judging, options)
+    frame = bias.tidy(partnered(judgments, bias.control, found) if found else judgments, answers)
     frame = with_clusters(frame, questions)
     account = budget.account
     if show:
@@ -385,7 +384,7 @@ def _unasked(
     unjudged = bias.unfit(answers)
     first = next(iter(unjudged), "")
     why = f" ({first}: {', '.join(unjudged[first])})" if first else ""
-    return ValueError(f"none of {len(questions)} questions has {bias.NEEDS}{why}")
+    return ValueError(f"none of {len(questions)} questions has {bias.needs}{why}")
 
 
 def _asking_replied(judgments: Sequence[Judgment]) -> dict[str, Judgment]:
@@ -397,7 +396,7 @@ async def _with_controls(
     experiment: Experiment, known: Mapping[str, list[Trial]], now: float
 ) -> tuple[Mapping[str, list[Trial]], dict[str, Control]]:
     """The stages with each judge's control group under the repeat numbers that serve; as they are where none is."""
-    control = getattr(bias_of(experiment), "CONTROL", None)
+    control = bias_of(experiment).control
     if control is None:
         return known, {}
     found: dict[str, Control] = {}
@@ -431,9 +430,9 @@ async def _known(
 ) -> dict[str, list[Trial]]:
     """The trials of all stages, as far as stored replies determine them."""
     bias, said, known = bias_of(experiment), {}, {}
-    for stage in bias.STAGES:
+    for stage in bias.stages:
         known[stage] = bias.trials(stage, experiment, questions, said, given)
-        if stage != bias.STAGES[-1]:
+        if stage != bias.stages[-1]:
             said |= _asking_replied(await judge_all(known[stage], folder=experiment.store, ask=False))
     return known
 

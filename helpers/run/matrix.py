@@ -84,7 +84,7 @@ def stages_of(experiment: Experiment) -> tuple[Stages, list[Request]]:
     if experiment.judgments not in ("ask", "stored"):
         return {}, []
     known, found = asyncio.run(asking.stages(experiment, Clock().wall()))
-    return known, doubtful(known, getattr(asking.bias_of(experiment), "CONTROL", None), found)
+    return known, doubtful(known, asking.bias_of(experiment).control, found)
 
 
 def foresee(experiments: Sequence[Experiment]) -> Foreseen:

@@ -174,9 +174,9 @@ def trials(name: str, models: Path = MODELS) -> Iterator[tuple[str, Trial]]:
     settings = {key: list(value) if isinstance(value, tuple) else value for key, value in ASKED[name].items()}
     experiment = load_experiment(name, models, judges=list(KINDS), store="no-store", **settings)
     bias, questions, replied = bias_of(experiment), questions_of(experiment), dict[str, Judgment]()
-    for stage in bias.STAGES:
+    for stage in bias.stages:
         here = bias.trials(stage, experiment, questions, replied)
-        if stage != bias.STAGES[-1]:
+        if stage != bias.stages[-1]:
             replied |= {trial.request.key: simulated_judgment(trial) for trial in here}
         yield from ((stage, trial) for trial in here)
 

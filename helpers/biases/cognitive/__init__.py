@@ -1,7 +1,7 @@
 """Whether models are moved as people are by anchors, halos, losses, beliefs, crowds and names: experiment 5."""
 
-from helpers.biases.cognitive.asked import CONTROL, NEEDS, STAGES, answers, caution, check, questions, trials, unfit
-from helpers.biases.cognitive.averages import confirmatory, corrected, exploratory, pairs, smallest_detectable
+from helpers.biases.cognitive.asked import CONTROL, NEEDS, STAGES, caution, check, questions, trials
+from helpers.biases.cognitive.averages import confirmatory, corrected, pairs
 from helpers.biases.cognitive.findings import (
     card,
     effect_words,
@@ -31,44 +31,3 @@ from helpers.biases.cognitive.published import (
     published_frame,
 )
 from helpers.frames import decisions as tidy
-
-__all__ = [
-    "CONTROL",
-    "NEEDS",
-    "STAGES",
-    "AnchoringBiasMetric",
-    "Arrays",
-    "ConfirmationBiasMetric",
-    "HaloEffectMetric",
-    "LossAversionMetric",
-    "answers",
-    "card",
-    "caution",
-    "check",
-    "confirmatory",
-    "corrected",
-    "effect_words",
-    "exploratory",
-    "finding",
-    "from_arrays",
-    "from_published",
-    "headline",
-    "measure",
-    "noise_words",
-    "notebook_arrays",
-    "notebook_table",
-    "odd_words",
-    "pairs",
-    "paper_tables",
-    "planted",
-    "published_finding",
-    "published_frame",
-    "questions",
-    "smallest_detectable",
-    "stars",
-    "threshold_words",
-    "tidy",
-    "trials",
-    "unfit",
-    "weighting_words",
-]

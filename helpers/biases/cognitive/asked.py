@@ -17,16 +17,15 @@ from functools import lru_cache
 from typing import Any
 
 from helpers import prompts
+from helpers.biases.protocol import Answers, Replies, make_trial
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.types import (
-    Answer,
     Experiment,
     Judgment,
     Model,
     Pull,
     Question,
     RatioScale,
-    Request,
     Trial,
     Version,
     Wording,
@@ -282,8 +281,8 @@ def trials(
     stage: str,
     experiment: Experiment,
     questions: Sequence[Question],
-    said: Mapping[str, Judgment],
-    given: Mapping[tuple[str, str], Answer] | None = None,
+    said: Replies,
+    given: Answers | None = None,
 ) -> list[Trial]:
     """What this experiment asks at a stage, as far as what has been `said` so far (by key) determines it.
 
@@ -303,25 +302,13 @@ def trials(
     return sorted(found, key=lambda trial: _lot(experiment.seed, trial))
 
 
-def answers(
-    experiment: Experiment, questions: Sequence[Question], said: Mapping[str, Judgment]
-) -> dict[tuple[str, str], Answer]:
-    """None: nobody's answers are judged here."""
-    return {}
-
-
-def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
-    """None: there is nothing that could be left out."""
-    return {}
-
-
 def _texts(question: Question) -> dict[str, str]:
     versions = [version for wording in question.wordings for version in wording.versions.values()]
     texts = [text for version in versions for text in (version.text, *version.options)]
     return {f"scenario {question.id}": "\n".join(texts)}
 
 
-def _of(asking: Asking, stage: str, said: Mapping[str, Judgment]) -> Iterator[Trial]:
+def _of(asking: Asking, stage: str, said: Replies) -> Iterator[Trial]:
     """The trials of one wording and model at a stage."""
     decision = _trial(asking, "decision", "decision", 0) if asking.wording.kind == "selection" else None
     if decision:
@@ -351,7 +338,7 @@ def _told(asking: Asking, decided: Judgment | None, repeat: int) -> Iterator[Tri
 
 def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: str = "") -> Trial:
     experiment, question, wording, judge = asking.experiment, asking.question, asking.wording, asking.judge
-    shown, nonce = wording.versions[version], prompts.nonce(experiment.seed, question.id)
+    shown = wording.versions[version]
     several = wording.kind == "selection" and version != "decision"
     task = f"{wording.name} decision" if version == "decision" else wording.name
     lot = f"{experiment.seed}:option_order:{question.category}:{version if version == 'decision' else 'test'}"
@@ -359,29 +346,12 @@ def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: s
     order, labels = shown_order(experiment.own["option_order"], len(shown.options), *at, lot)
     labels = tuple(labels)
     lines = [f"{label}) {shown.options[i]}" for label, i in zip(labels, order, strict=True)]
-    system, prompt = prompts.late(
-        asking.templates["select" if several else "choose"],
-        text=shown.text,
-        options="\n".join(lines),
-        nonce=nonce,
-        structured=judge.structured,
-    )
-    form = "several" if several else "choice"
-    schema = prompts.schema_for(judge, form, labels, nonce)
-    return Trial(
-        experiment.name,
-        question.id,
-        question.category,
-        judge,
-        Request(judge, prompt, system, schema, repeat),
-        condition,
-        form=form,
-        shown=tuple(map(str, order)),
-        labels=labels,
-        nonce=nonce,
-        where={"version": version, "task": task, "decided": decided, "place": wording.name},
-        wording=wording,
-    )
+    texts = {"text": shown.text, "options": "\n".join(lines)}
+    where = {"version": version, "task": task, "decided": decided, "place": wording.name}
+    placed = {"form": "several" if several else "choice", "labels": labels, "shown": tuple(map(str, order))}
+    placed |= {"repeat": repeat, "where": where, "wording": wording}
+    template = asking.templates["select" if several else "choose"]
+    return make_trial(experiment, question, judge, condition, template, texts, **placed)
 
 
 def _lot(seed: int, trial: Trial) -> str:

@@ -423,17 +423,3 @@ def random_answerer(options: int, scale: RatioScale, undefined: float = 0.0) -> 
     sums = [math.fsum(values[~gone]) for values in (scores, np.abs(scores))]
     mean, absolute = (total / size if size else NAN for total in sums)
     return RandomAnswerer(mean, absolute, float(gone.mean()))
-
-
-def published_batch(scores: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """The batch score as its source gives it: sum(w B) / sum(w) rounded to two decimals, w = 1 where none are given.
-
-    Rows without a score (NaN) are left out with their weight, as the source leaves out failed ones; NaN without rows.
-    """
-    values = np.asarray(scores, dtype=float).ravel()
-    w = np.ones_like(values) if weights is None else np.asarray(weights, dtype=float).ravel()
-    if w.shape != values.shape:
-        raise ValueError(f"{len(w)} weights for {len(values)} scores; need one each")
-    known = ~np.isnan(values)
-    total = w[known].sum()
-    return round(float((w[known] * values[known]).sum() / total), 2) if total else NAN

@@ -1,13 +1,11 @@
-"""What published numbers say of cognitive biases, from means alone and from the notebook's arrays.
-
-Facts of the code of Malberg et al. (arXiv 2410.15413), state of October 2025 (Conservatism without its former flip);
-where its comments say otherwise (Anthropomorphism, Loss Aversion, Not Invented Here) the code counts.
-"""
+"""What published numbers say of cognitive biases, from means alone and from the notebook's arrays."""
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import statistics
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -47,38 +45,8 @@ POINTS: dict[str, tuple[int, int, Callable[[float], tuple[float, float]]]] = {
     "estimation_update": (0, 100, lambda update: (-(update // 10), -3)),
 }
 
-TABLE = (
-    PublishedBias("Anchoring", 11, 1, "anchor"),
-    PublishedBias("Anthropomorphism", 7, 1),
-    PublishedBias("Availability Heuristic", 11, -1),
-    PublishedBias("Bandwagon Effect", 7, {"A": -1, "B": 1}, "majority_opinion", flip_treatment=True),
-    PublishedBias("Confirmation Bias", 11, 1),
-    PublishedBias("Conservatism", 7, -1),
-    PublishedBias("Disposition Effect", 7, -1, flip_treatment=True),
-    PublishedBias("Endowment Effect", 11, 1),
-    PublishedBias("Escalation of Commitment", 11, 1),
-    PublishedBias("Framing Effect", 7, -1),
-    PublishedBias("Fundamental Attribution Error", 7, {"dispositional": 1, "situational": -1}, "control_reason"),
-    PublishedBias("Halo Effect", 7, {"positively": 1, "negatively": -1}, "perception"),
-    PublishedBias("Hindsight Bias", 11, 1, "percentage"),
-    PublishedBias("Hyperbolic Discounting", 7, {"immediate": -1, "later": 1}, "scheme_a"),
-    PublishedBias("Illusion of Control", 11, -1),
-    PublishedBias("In-Group Bias", 7, -1),
-    PublishedBias("Information Bias", 7, -1, flip_treatment=True),
-    PublishedBias("Loss Aversion", 7, {"guaranteed": -1, "risky": 1}, "treatment_choice_a", flip_treatment=True),
-    PublishedBias("Mental Accounting", 7, 1),
-    PublishedBias("Negativity Bias", 7, -1, flip_treatment=True),
-    PublishedBias("Not Invented Here", 7, -1),
-    PublishedBias("Optimism Bias", 11, {"positive": -1, "negative": 1}, "event_kind"),
-    PublishedBias("Planning Fallacy", 11, 1, "estimation_update"),
-    PublishedBias("Reactance", 11, -1),
-    PublishedBias("Risk Compensation", 11, -1),
-    PublishedBias("Self-Serving Bias", 7, 1),
-    PublishedBias("Social Desirability Bias", 7, {"desirable": 1, "undesirable": -1}, "statement"),
-    PublishedBias("Status-Quo Bias", 7, -1, flip_treatment=True),
-    PublishedBias("Stereotyping", 7, 1),
-    PublishedBias("Survivorship Bias", 7, 1),
-)
+_ROWS = tomllib.loads((pkgutil.get_data(__package__, "biases.toml") or b"").decode())
+TABLE = tuple(PublishedBias(title, **row) for title, row in _ROWS.items())
 
 
 def _squeezed(bias: str) -> str:

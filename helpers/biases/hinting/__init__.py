@@ -15,39 +15,5 @@ from helpers.biases.hinting.measured import (
 )
 from helpers.biases.hinting.paired import changes_words, conclusions, corrected, names_words, published_picks, unpaired
 from helpers.biases.hinting.published import curves, from_published, margins_words
-from helpers.biases.top_choice.asked import NEEDS, STAGES, answers, unfit
+from helpers.biases.top_choice.asked import NEEDS, STAGES, answers
 from helpers.frames import listwise as tidy
-
-__all__ = [
-    "CONTROL",
-    "NEEDS",
-    "STAGES",
-    "answers",
-    "best_tables",
-    "card",
-    "caution",
-    "chance",
-    "chance_words",
-    "changes_words",
-    "conclusions",
-    "confirmatory",
-    "corrected",
-    "curves",
-    "few",
-    "finding",
-    "from_published",
-    "goals",
-    "headline",
-    "margins_words",
-    "measure",
-    "names_words",
-    "paper_tables",
-    "planted",
-    "published_frame",
-    "published_picks",
-    "recommended",
-    "tidy",
-    "trials",
-    "unfit",
-    "unpaired",
-]

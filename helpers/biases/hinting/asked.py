@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from helpers import prompts
+from helpers.biases.protocol import Answers, answers_then_verdicts, interleave
 from helpers.biases.top_choice import asked
-from helpers.types import Answer, Experiment, Judgment, Model, Question, Trial, short_hash
+from helpers.types import Answer, Experiment, Model, Question, Trial
 
 #: What each hint discloses. Those of the source come first; the others are ours.
 WORDS = {
@@ -24,46 +24,11 @@ WORDS = {
 Named = tuple[str | None, ...]
 
 
-@dataclass(frozen=True)
-class Telling:
-    """How hints are put into words and drawn: templates by name, the seed, and the model names of the candidates."""
-
-    own: prompts.Template
-    authors: prompts.Template
-    seed: int
-    models: Mapping[str, str]
-
-
-def telling(folder: Path, seed: int, candidates: Sequence[Model]) -> Telling:
-    """The templates own.txt and authors.txt of a folder, and how candidates are called where models are named."""
-    models = {candidate.name: candidate.model_id for candidate in candidates}
-    return Telling(prompts.load(folder / "own.txt"), prompts.load(folder / "authors.txt"), seed, models)
-
-
-def hint(
-    told: Telling, mode: str
-) -> Callable[[Model, Question, Mapping[str, Answer]], tuple[str, tuple[str | None, ...]]]:
-    """The hint of this mode, as a function of judge, question and the answers by label.
-
-    It gives the text and, label by label, the vendor under whose name the answer is shown (None: not disclosed). Draws
-    depend on seed, mode, question and judge only: neither on the repeat nor on the other hints.
-    """
-
-    def of(judge: Model, question: Question, shown: Mapping[str, Answer]) -> tuple[str, Named]:
-        named = dealt(mode, told.seed, judge, question.id, [answer.vendor for answer in shown.values()])
-        if mode in ("self", "false_self"):
-            labels = [label for label, vendor in zip(shown, named, strict=True) if vendor]
-            return _text(told.own, labels=labels, vendor=judge.vendor.upper()), named
-        names = [vendor and vendor.upper() for vendor in named]
-        if mode == "model":
-            names = [told.models.get(answer.candidate) or answer.model or answer.candidate for answer in shown.values()]
-        return _text(told.authors, authors=list(zip(shown, names, strict=True))), named
-
-    return of
-
-
 def dealt(mode: str, seed: int, judge: Model, question_id: str, vendors: Sequence[str]) -> Named:
-    """Label by label, the vendor under whose name this judge is shown the answer of one of `vendors`, or None."""
+    """Label by label, the vendor under whose name this judge is shown the answer of one of `vendors`, or None.
+
+    Draws depend on seed, mode, question and judge only: neither on the repeat nor on the other hints.
+    """
     own, rng = judge.vendor, random.Random(f"{seed}:{mode}:{question_id}:{judge.name}")
     others = sorted({vendor for vendor in vendors if vendor != own})
     if mode == "self":
@@ -87,23 +52,30 @@ def _text(template: prompts.Template, **variables: object) -> str:
 CONTROL = "none"
 
 
-def judge_trials(
-    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
-) -> list[Trial]:
+def judge_trials(experiment: Experiment, questions: Sequence[Question], answers: Answers) -> list[Trial]:
     """Every question, judge, repeat and condition, interleaved in one random order drawn by the seed.
 
     Without a hint the prompts are those of experiment 1, byte for byte.
     """
-    hints = experiment.own["hints"]
-    told = telling(experiment.folder / "prompts", experiment.seed, experiment.candidates)
-    conditions = {**asked.BLIND, **{mode: hint(told, mode) for mode in hints}}
-    trials = asked.judge_trials(experiment, questions, answers, conditions)
-    return sorted(trials, key=lambda t: _lot(experiment.seed, t))
+    own, authors = (prompts.load(experiment.folder / "prompts" / f"{name}.txt") for name in ("own", "authors"))
+    models = {candidate.name: candidate.model_id for candidate in experiment.candidates}
+
+    def hint(mode: str, judge: Model, question: Question, shown: Mapping[str, Answer]) -> tuple[str, Named]:
+        """The text, and label by label the vendor under whose name the answer is shown (None: not disclosed)."""
+        named = dealt(mode, experiment.seed, judge, question.id, [answer.vendor for answer in shown.values()])
+        if mode in ("self", "false_self"):
+            labels = [label for label, vendor in zip(shown, named, strict=True) if vendor]
+            return _text(own, labels=labels, vendor=judge.vendor.upper()), named
+        names = [vendor and vendor.upper() for vendor in named]
+        if mode == "model":
+            names = [models.get(answer.candidate) or answer.model or answer.candidate for answer in shown.values()]
+        return _text(authors, authors=list(zip(shown, names, strict=True))), named
+
+    conditions = {**asked.BLIND, **{mode: partial(hint, mode) for mode in experiment.own["hints"]}}
+    return interleave(asked.judge_trials(experiment, questions, answers, conditions), experiment.seed)
 
 
-def _lot(seed: int, trial: Trial) -> str:
-    drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat)
-    return short_hash(seed, "interleaved", *drawn, digits=16)
+trials = answers_then_verdicts(asked.answer_trials, asked.answers, judge_trials)
 
 
 def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
@@ -116,17 +88,3 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     if len({model.vendor for model in candidates}) == 1:
         return "All candidates are of one vendor: whoever is first, the vendor is, and no hint can change that."
     return ""
-
-
-def trials(
-    stage: str,
-    experiment: Experiment,
-    questions: Sequence[Question],
-    said: Mapping[str, Judgment],
-    given: Mapping[tuple[str, str], Answer] | None = None,
-) -> list[Trial]:
-    """What this experiment asks at a stage, as far as what has been said so far determines it."""
-    if stage == "answers":
-        return asked.trials(stage, experiment, questions, said, given)
-    texts = given if given is not None else asked.answers(experiment, questions, said)
-    return judge_trials(experiment, questions, texts)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from helpers import frames
 from helpers.biases.hinting.asked import CONTROL
+from helpers.biases.protocol import mean_interval
 from helpers.biases.top_choice.rates import estimate, vendors
 from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, clusters_of, no_interval, wilson
 from helpers.stats.power import detectable_effect, questions_for_equivalence
@@ -295,8 +296,7 @@ def change_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
         if both.empty:
             continue
         changed = _changed(both, "hinted")
-        sums = cluster_sums(changed, "changed", "question_id", strata="category")
-        interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+        interval = mean_interval(changed, changed["changed"], strata="category")
         found.append(estimate("change_rate", {"hint": hint}, interval, data))
         found.append(_repeat_rate(again[hint], hint, data))
         excess = no_interval(math.nan, 0, 0, NEEDS_REPEAT)
@@ -349,10 +349,8 @@ def _changed(both: pd.DataFrame, arm: str) -> pd.DataFrame:
 
 
 def _repeat_rate(again: pd.DataFrame, condition: str, data: str) -> Estimate:
-    interval = no_interval(math.nan, 0, 0, NEEDS_REPEAT)
-    if not again.empty:
-        sums = cluster_sums(_changed(again, "again"), "changed", "question_id", strata="category")
-        interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+    rows = _changed(again, "again")
+    interval = mean_interval(rows, rows["changed"], strata="category", reason=NEEDS_REPEAT)
     return estimate("change_rate_repeat", {"condition": condition}, interval, data)
 
 

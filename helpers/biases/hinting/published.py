@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import NormalDist, fmean, pstdev
 from typing import Any
 
@@ -13,9 +14,10 @@ import pandas as pd
 from helpers.biases.hinting.asked import CONTROL
 from helpers.biases.hinting.groups import DRAWS, gaps, highest, in_group, lowest, rows_of, statistic_of
 from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL, smallest_shown
-from helpers.biases.top_choice.published import INDEPENDENT, from_top1_counts
+from helpers.biases.protocol import INDEPENDENT, published_rate, published_value
+from helpers.biases.top_choice.published import from_top1_counts
 from helpers.biases.top_choice.rates import estimate
-from helpers.stats.intervals import Interval, newcombe, wilson
+from helpers.stats.intervals import Interval, newcombe
 from helpers.stats.tests import deal_counts, discordance
 from helpers.types import Estimate
 from helpers.words import p_text
@@ -45,7 +47,8 @@ def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> li
             found += in_group([e for e in by_judge if e.id in ("top1_rate", "consistency_judges")], hint)
     found += _categories(published["own_top1_by_category"])
     found += [
-        _bare("judgments", {"hint": hint}, sum(row.values()), total, "count", "counted") for hint, row in every.items()
+        published_value("judgments", {"hint": hint}, sum(row.values()), total, "count", "counted")
+        for hint, row in every.items()
     ]
     rates = {hint: {vendor: count / n for vendor, count in counts.items()} for hint, counts in own.items()}
     found += [each for hint in CONFIRMATORY for each in _changes(rates[hint], rates[CONTROL], hint, n)]
@@ -83,11 +86,10 @@ def _blind_counts(by_judge: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, 
 def _group(own: Mapping[str, int], every: Mapping[str, int], n: int, total: int) -> list[Estimate]:
     found = []
     for vendor, count in own.items():
-        interval = wilson(count, n)
-        found.append(estimate("self_bias", {"vendor": vendor}, _marked(interval, "Wilson"), "published"))
-        share = _marked(wilson(every[vendor], total), "Wilson")
-        found.append(estimate("vendor_share", {"vendor": vendor}, share, "published"))
-        excess = _marked(newcombe(count, n, every[vendor] - count, total - n), "Newcombe")
+        found.append(published_rate("self_bias", {"vendor": vendor}, count, n))
+        found.append(published_rate("vendor_share", {"vendor": vendor}, every[vendor], total))
+        excess = newcombe(count, n, every[vendor] - count, total - n)
+        excess = replace(excess, method=f"Newcombe; {INDEPENDENT}", clusters=0)
         found.append(estimate("excess_self_preference", {"vendor": vendor}, excess, "published", "pp"))
     rates = [count / n for count in own.values()]
     mean, se = fmean(rates), math.sqrt(sum(rate * (1 - rate) / n for rate in rates)) / len(rates)
@@ -98,22 +100,13 @@ def _group(own: Mapping[str, int], every: Mapping[str, int], n: int, total: int)
         "balance": pstdev(count / total for count in every.values()),
         "consistency_vendors": pstdev(rates),
     }
-    return found + [_bare(id, {}, value, total, "sd_pp", NO_ROWS) for id, value in spreads.items()]
-
-
-def _marked(interval: Interval, name: str) -> Interval:
-    facts = (interval.value, interval.low, interval.high, interval.se, interval.n)
-    return Interval(*facts, 0, f"{name}; {INDEPENDENT}")
-
-
-def _bare(id: str, where: Mapping[str, str], value: float, n: int, unit: str, why: str) -> Estimate:
-    return Estimate(id, dict(where), value, n=n, unit=unit, method=why, data="published")
+    return found + [published_value(id, {}, value, total, "sd_pp", NO_ROWS) for id, value in spreads.items()]
 
 
 def _categories(block: Mapping[str, Any]) -> list[Estimate]:
     n = block["judgments_per_cell"]
     return [
-        _bare(
+        published_value(
             "category_average_self_bias",
             {"category": category, "hint": hint},
             count / n,
@@ -130,7 +123,7 @@ def _changes(hinted: Mapping[str, float], blind: Mapping[str, float], hint: str,
     changes = {vendor: rate - blind[vendor] for vendor, rate in hinted.items()}
     changes["average"] = fmean(changes.values())
     return [
-        _bare("hint_change", {"hint": hint, "vendor": vendor}, change, judged, "pp", NO_PAIRS)
+        published_value("hint_change", {"hint": hint, "vendor": vendor}, change, judged, "pp", NO_PAIRS)
         for vendor, change in changes.items()
         for judged in [2 * n * (len(hinted) if vendor == "average" else 1)]
     ]
@@ -147,10 +140,10 @@ def ranks(estimates: Sequence[Estimate]) -> list[Estimate]:
         if len(values) < 1 + len(CONFIRMATORY):
             continue
         least, most = lowest(values), highest(values)
-        found.append(_bare("lowest_groups", {"row": row}, len(least), len(values), "count", "counted"))
+        found.append(published_value("lowest_groups", {"row": row}, len(least), len(values), "count", "counted"))
         for id, chosen in (("is_lowest", least), ("is_highest", most)):
             found += [
-                _bare(id, {"row": row, "hint": hint}, float(hint in chosen), len(values), "count", "counted")
+                published_value(id, {"row": row, "hint": hint}, float(hint in chosen), len(values), "count", "counted")
                 for hint in values
             ]
     return found

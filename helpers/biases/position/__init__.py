@@ -1,7 +1,7 @@
 """Whether the order of two answers changes the verdict: experiment 4."""
 
-from helpers.biases.position.asked import NEEDS, STAGES, answers, caution, check, trials, unfit
-from helpers.biases.position.both_orders import class_counts, comparisons, count_tables, grid, pairs, patterns
+from helpers.biases.position.asked import NEEDS, STAGES, answers, caution, check, trials
+from helpers.biases.position.both_orders import class_counts, count_tables, grid, pairs, patterns
 from helpers.biases.position.findings import (
     by_category,
     card,
@@ -20,9 +20,7 @@ from helpers.biases.position.measured import (
     choices_of,
     confirmatory,
     corrected,
-    exploratory,
     measure,
-    published_frame,
     rarer_side,
     sensitivity_words,
     smallest_detectable,
@@ -36,50 +34,3 @@ from helpers.biases.position.published import (
 )
 from helpers.biases.position.published_counts import from_pairs, games_of, leaderboard_contrast, leaderboard_words
 from helpers.frames import games as tidy
-
-__all__ = [
-    "NEEDS",
-    "STAGES",
-    "answers",
-    "by_category",
-    "card",
-    "caution",
-    "check",
-    "choices_of",
-    "class_counts",
-    "class_words",
-    "comparisons",
-    "confirmatory",
-    "corrected",
-    "count_tables",
-    "exploratory",
-    "finding",
-    "from_pairs",
-    "from_published",
-    "games_of",
-    "grid",
-    "headline",
-    "identical_words",
-    "leaderboard_contrast",
-    "leaderboard_points",
-    "leaderboard_words",
-    "measure",
-    "of_blocks",
-    "outcome_cells",
-    "pairs",
-    "paper_tables",
-    "patterns",
-    "planted",
-    "published_finding",
-    "published_frame",
-    "published_grids",
-    "rarer_side",
-    "sensitivity_words",
-    "smallest_detectable",
-    "tidy",
-    "titled",
-    "trials",
-    "unfit",
-    "win_rows",
-    "win_words",
-]

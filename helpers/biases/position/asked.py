@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from helpers import frames, prompts
-from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial, short_hash
+from helpers.biases.protocol import Answers, Replies, answers_then_verdicts, few_words, fit, interleave, make_trial
+from helpers.types import Answer, Experiment, Model, Question, Trial
 
 #: What stands against the candidate's answer in a quality_gap pair: its answer to another question.
 OFF_TOPIC = "answer to another question"
@@ -51,16 +51,13 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
         told.append("repeats = 1: no order is asked twice, so flips cannot be told from noise (no excess_flip).")
     if "identical" not in experiment.own["controls"] or not experiment.own["control_limit"]:
         told.append("No identical pairs: a preference for a place cannot be seen apart from quality.")
-    if len(questions) < MIN_CLUSTERS:
-        told.append(f"{len(questions)} question{'s' * (len(questions) > 1)}: no interval below {MIN_CLUSTERS}.")
-    return " ".join(told)
+    return " ".join(told + few_words(len(questions)))
 
 
 #: What is asked, in this order; the last stage holds the judgments.
 STAGES = ("answers", "judging")
 #: What a question must have to be judged.
 NEEDS = "a fit answer of its baseline and of a candidate that is another model"
-LABELS = ("A", "B")
 
 
 @dataclass(frozen=True)
@@ -87,46 +84,22 @@ def _answering(experiment: Experiment, question: Question) -> Iterable[Model]:
     return models.values()
 
 
-def answers(
-    experiment: Experiment, questions: Sequence[Question], said: Mapping[str, Judgment]
-) -> dict[tuple[str, str], Answer]:
+def answers(experiment: Experiment, questions: Sequence[Question], said: Replies) -> Answers:
     """The answers by question and model, from what has been `said` so far, by key (see `frames.written`)."""
     found = frames.written(answer_trials(experiment, questions), said, experiment.judgments == "ask")
     return {key: prompts.without_nonce(experiment.seed, answer) for key, answer in found.items()}
 
 
-def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
-    """Answers that enter no comparison, with the reason, by question; the others to it are compared all the same."""
-    reasons: dict[str, list[str]] = {}
-    for (question_id, name), answer in answers.items():
-        if answer.outcome != "ok":
-            reasons.setdefault(question_id, []).append(f"{name}: {answer.outcome}")
-    return reasons
-
-
-def trials(
-    stage: str,
-    experiment: Experiment,
-    questions: Sequence[Question],
-    said: Mapping[str, Judgment],
-    given: Mapping[tuple[str, str], Answer] | None = None,
-) -> list[Trial]:
-    """What this experiment asks at a stage, as far as what has been `said` so far (by key) determines it.
-
-    `given` answers (published ones) make the first stage empty. The comparisons come in one random order drawn by the
-    seed, so that neither an order nor a condition is always the earlier one.
-    """
-    if stage == "answers":
-        return [] if given is not None else answer_trials(experiment, questions)
-    written = given if given is not None else answers(experiment, questions, said)
+def judge_trials(experiment: Experiment, questions: Sequence[Question], answers: Answers) -> list[Trial]:
+    """Every comparison in both orders, in one random order."""
     templates = {name: prompts.load(name) for name in {prompt_of(experiment, question) for question in questions}}
     found = [
         _trial(experiment, templates[prompt_of(experiment, shown.question)], shown, judge, first, repeat)
-        for shown in comparisons(experiment, questions, written)
+        for shown in comparisons(experiment, questions, answers)
         for judge in experiment.judges
         for first, repeat in _askings(experiment, shown.condition)
     ]
-    return sorted(found, key=lambda trial: _lot(experiment.seed, trial))
+    return interleave(found, experiment.seed, "candidate", "baseline", "first")
 
 
 def _askings(experiment: Experiment, condition: str) -> Iterator[tuple[str, int]]:
@@ -137,20 +110,14 @@ def _askings(experiment: Experiment, condition: str) -> Iterator[tuple[str, int]
             yield first, repeat
 
 
-def comparisons(
-    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
-) -> Iterator[Shown]:
+def comparisons(experiment: Experiment, questions: Sequence[Question], answers: Answers) -> Iterator[Shown]:
     """Every candidate against the baseline of its question, and the control comparisons that were chosen.
 
     identical: the candidate's answer twice. quality_gap: its answer against its answer to the other question of a
     couple, the questions of a category being coupled in ranked order, two by two; one whose other is not in the run
     has none, so that a larger `question_limit` asks nothing anew. Both on the first `control_limit` questions.
     """
-    couples = _couples(questions)
-    by: dict[str, list[Answer]] = {}
-    for (question_id, _), answer in sorted(answers.items()):
-        if answer.outcome == "ok":
-            by.setdefault(question_id, []).append(answer)
+    couples, by = _couples(questions), fit(answers)
     for question in questions:
         prompts.check_nonce(prompts.nonce(experiment.seed, question.id), {f"question {question.id}": question.text})
         mine = baseline_of(experiment, question).name
@@ -190,43 +157,15 @@ def _fits(experiment: Experiment, question: Question, other: Answer) -> bool:
 def _trial(
     experiment: Experiment, template: prompts.Template, shown: Shown, judge: Model, first: str, repeat: int
 ) -> Trial:
-    question, nonce = shown.question, prompts.nonce(experiment.seed, shown.question.id)
+    question = shown.question
     baseline = OFF_TOPIC if shown.condition == "quality_gap" else shown.baseline.candidate
     order, names = (shown.baseline, shown.candidate), (baseline, shown.candidate.candidate)
     if first == "candidate":
         order, names = order[::-1], names[::-1]
-    system, prompt = prompts.late(
-        template,
-        question=question.text,
-        first=order[0].text or "",
-        second=order[1].text or "",
-        nonce=nonce,
-        structured=judge.structured,
-    )
-    request = Request(
-        judge,
-        prompt,
-        system,
-        prompts.schema_for(judge, "pairwise", LABELS, nonce),
-        repeat,
-        unwritten=sum(answer.max_tokens for answer in order if answer.text is None),
-    )
-    return Trial(
-        experiment.name,
-        question.id,
-        question.category,
-        judge,
-        request,
-        shown.condition,
-        form="pairwise",
-        shown=names,
-        labels=LABELS,
-        nonce=nonce,
-        where={"candidate": shown.candidate.candidate, "baseline": baseline, "first": first},
-    )
+    texts = {"question": question.text, "first": order[0].text or "", "second": order[1].text or ""}
+    where = {"candidate": shown.candidate.candidate, "baseline": baseline, "first": first}
+    placed = {"repeat": repeat, "written": order, "shown": names, "where": where}
+    return make_trial(experiment, question, judge, shown.condition, template, texts, **placed)
 
 
-def _lot(seed: int, trial: Trial) -> str:
-    drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat)
-    compared = (trial.where[key] for key in ("candidate", "baseline", "first"))
-    return short_hash(seed, "interleaved", *drawn, *compared, digits=16)
+trials = answers_then_verdicts(answer_trials, answers, judge_trials)

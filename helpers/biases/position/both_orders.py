@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from helpers.biases.protocol import mean_interval
 from helpers.stats.intervals import (
     MIN_CLUSTERS,
     Interval,
@@ -195,12 +196,9 @@ def share(rows: pd.DataFrame, values: pd.Series, reason: str = "no pair with two
     """The mean of 0 and 1 over rows: Wilson where each question has one row, else clustered by question."""
     if rows.empty:
         return no_interval(math.nan, 0, 0, reason)
-    hits = values.astype(float)
-    clusters = clusters_of(rows)
-    if not clusters.duplicated().any():
-        return wilson(int(hits.sum()), len(hits))
-    sums = cluster_sums(pd.DataFrame({"value": hits, "cluster": clusters}), "value", "cluster")
-    return clustered(sums.numerators, sums.denominators, null=None)
+    if clusters_of(rows).is_unique:
+        return wilson(int(values.sum()), len(values))
+    return mean_interval(rows, values.astype(float))
 
 
 def class_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -421,7 +419,4 @@ def _first_win_rate(where: dict[str, str], each: pd.DataFrame, data: str) -> Est
 
 def _mean(rows: pd.DataFrame, values: pd.Series, reason: str = NO_PAIR) -> Interval:
     """A question-clustered mean."""
-    if rows.empty:
-        return no_interval(math.nan, 0, 0, reason)
-    sums = cluster_sums(pd.DataFrame({"value": values.astype(float), "cluster": clusters_of(rows)}), "value", "cluster")
-    return clustered(sums.numerators, sums.denominators, null=None)
+    return mean_interval(rows, values.astype(float), reason=reason)

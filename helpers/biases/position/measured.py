@@ -546,11 +546,6 @@ def sensitivity_words(estimates: Sequence[Estimate]) -> str:
     return "\n".join(lines) or "No pair has two readable verdicts: there is no headline to vary."
 
 
-def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Of published verdicts those that this experiment is about: all of them."""
-    return frame
-
-
 def measure(frame: pd.DataFrame, data: str, seed: int, features: pd.DataFrame | None = None) -> list[Estimate]:
     """Every estimate of the experiment from one games frame; `data` says where the verdicts are from.
 

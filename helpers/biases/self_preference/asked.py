@@ -8,6 +8,8 @@ from functools import lru_cache
 from string import ascii_uppercase
 
 from helpers import prompts
+from helpers.biases import protocol
+from helpers.biases.protocol import Answers, Replies, few_words, make_trial
 from helpers.biases.self_preference.edited import (
     apply_edits,
     check_edit,
@@ -17,8 +19,7 @@ from helpers.biases.self_preference.edited import (
     read_edit,
     read_paraphrase,
 )
-from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial, short_hash
+from helpers.types import Answer, Experiment, Judgment, Model, Question, Trial, short_hash
 
 #: The condition that all others are compared with: unedited texts, asked as often as `repeats` says.
 CONTROL = "none"
@@ -97,9 +98,7 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     if editor and editor.vendor in {judge.vendor for judge in judges}:
         told.append(f"The editor is of a judge's vendor ({editor.vendor}), which reads its own words in every edit.")
     articles = len({question.article for question in questions})
-    if articles < MIN_CLUSTERS:
-        told.append(f"{articles} article{'' if articles == 1 else 's'}: no interval below {MIN_CLUSTERS}.")
-    return " ".join(told)
+    return " ".join(told + few_words(articles, "article"))
 
 
 @dataclass(frozen=True)
@@ -148,28 +147,10 @@ def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list
 def _answer_trial(experiment, template, question, candidate) -> Trial:  # type: ignore[no-untyped-def]
     labels, nonce = letters(question), prompts.nonce(experiment.seed, question.id)
     prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
-    system, prompt = prompts.late(
-        template,
-        passage=question.passage,
-        question=question.text,
-        options=lettered(question),
-        nonce=nonce,
-        structured=candidate.structured,
-    )
+    texts = {"passage": question.passage, "question": question.text, "options": lettered(question)}
     schema = prompts.schema_for(candidate, "choice", labels, nonce, reasons=True)
-    request = Request(candidate, prompt, system, schema, shared=question.passage)
-    return Trial(
-        experiment.name,
-        question.id,
-        question.category,
-        candidate,
-        request,
-        "answer",
-        form="choice",
-        labels=labels,
-        nonce=nonce,
-        where={"article": question.article},
-    )
+    placed = {"form": "choice", "labels": labels, "passage": question.passage, "where": {"article": question.article}}
+    return make_trial(experiment, question, candidate, "answer", template, texts, schema=schema, **placed)
 
 
 def material(question: Question) -> str:
@@ -177,9 +158,7 @@ def material(question: Question) -> str:
     return "\n".join([question.passage, question.text, *question.options])
 
 
-def answers(
-    experiment: Experiment, questions: Sequence[Question], said: Mapping[str, Judgment]
-) -> dict[tuple[str, str], Answer]:
+def answers(experiment: Experiment, questions: Sequence[Question], said: Replies) -> Answers:
     """The answers by question and candidate; those not written yet have no text and count their token limit.
 
     `outcome` is "ok" where there are a letter and a reason, "no_reason" where there is a letter alone, "holds_nonce"
@@ -203,14 +182,9 @@ def answers(
     return written
 
 
-def fit(
-    questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
-) -> Iterator[tuple[Question, list[Answer]]]:
+def fit(questions: Sequence[Question], answers: Answers) -> Iterator[tuple[Question, list[Answer]]]:
     """Each question with the answers that can enter a pair, by candidate's name; unwritten ones among them."""
-    by: dict[str, list[Answer]] = {}
-    for (question_id, _), answer in sorted(answers.items()):
-        if answer.outcome == "ok":
-            by.setdefault(question_id, []).append(answer)
+    by = protocol.fit(answers)
     yield from ((question, by.get(question.id, [])) for question in questions)
 
 
@@ -219,7 +193,7 @@ def open_(given: Sequence[Answer]) -> bool:
     return any(answer.text is None for answer in given)
 
 
-def pairs(questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]) -> Iterator[Pair]:
+def pairs(questions: Sequence[Question], answers: Answers) -> Iterator[Pair]:
     """All pairs of fit answers of which exactly one is right; of questions whose answers are all written."""
     for question, given in fit(questions, answers):
         if not open_(given):
@@ -241,15 +215,6 @@ def most_pairs(question: Question, given: Sequence[Answer], judge: str, each: in
     yield from (Pair(question, one, other) for one in others[:right] for other in wrong)
 
 
-def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
-    """Answers that enter no pair, with the reason, by question; the others to that question are judged all the same."""
-    reasons: dict[str, list[str]] = {}
-    for (question_id, candidate), answer in answers.items():
-        if answer.outcome != "ok":
-            reasons.setdefault(question_id, []).append(f"{candidate}: {answer.outcome}")
-    return reasons
-
-
 KINDS = {"synonyms": "edit.txt", "paraphrase": "paraphrase.txt"}
 
 
@@ -268,9 +233,7 @@ class Edited:
     kinds: frozenset[str] = frozenset(KINDS)
 
 
-def to_edit(
-    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
-) -> list[tuple[Question, Answer]]:
+def to_edit(experiment: Experiment, questions: Sequence[Question], answers: Answers) -> list[tuple[Question, Answer]]:
     """The answers whose reasons are edited in some arm, each once."""
     roles = ("right", "wrong") if {"right", "both"} & set(experiment.own["targets"]) else ("wrong",)
     found = {}
@@ -286,9 +249,7 @@ def to_edit(
     return list(found.values())
 
 
-def edit_trials(
-    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
-) -> list[Trial]:
+def edit_trials(experiment: Experiment, questions: Sequence[Question], answers: Answers) -> list[Trial]:
     """One request an answer and kind of edit, to the editor; words are asked for once, for all doses.
 
     It is asked for LARGEST words and `spare` ones (config.yaml), which take the place of those that break a rule. Where
@@ -310,43 +271,18 @@ def _edit_trial(experiment: Experiment, kind: str, question: Question, answer: A
     prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
     # The largest dose of any run: one that is added later finds the words of the others as they were.
     words = {"dose": LARGEST, "asked": LARGEST + experiment.own["spare"]} if kind == "synonyms" else {}
-    system, prompt = prompts.late(
-        template,
-        reason=answer.text or "",
-        question=question.text,
-        options=lettered(question),
-        nonce=nonce,
-        structured=editor.structured,
-        **words,
-    )
-    make = edit_schema if kind == "synonyms" else paraphrase_schema
-    request = Request(
-        editor,
-        prompt,
-        system,
-        make(prompts.pinned_id(editor, nonce)) if editor.structured else None,
-        unwritten=answer.max_tokens if answer.text is None else 0,
-    )
+    texts = {"reason": answer.text or "", "question": question.text, "options": lettered(question), **words}
+    schema = (edit_schema if kind == "synonyms" else paraphrase_schema)(prompts.pinned_id(editor, nonce))
+    placed = {"form": "text", "labels": (), "shown": (answer.candidate,), "written": [answer], "schema": schema}
     where = {"article": question.article, "edit": kind}
-    return Trial(
-        experiment.name,
-        question.id,
-        question.category,
-        editor,
-        request,
-        kind,
-        form="text",
-        shown=(answer.candidate,),
-        nonce=nonce,
-        where=where,
-    )
+    return make_trial(experiment, question, editor, kind, template, texts, where=where, **placed)
 
 
 def edits(
     experiment: Experiment,
     questions: Sequence[Question],
-    answers: Mapping[tuple[str, str], Answer],
-    said: Mapping[str, Judgment],
+    answers: Answers,
+    said: Replies,
 ) -> dict[tuple[str, str], Edited]:
     """What the editor's replies make of each answer, by question and candidate; without a reply there is no entry.
 
@@ -429,8 +365,8 @@ def trials(
     stage: str,
     experiment: Experiment,
     questions: Sequence[Question],
-    said: Mapping[str, Judgment],
-    given: Mapping[tuple[str, str], Answer] | None = None,
+    said: Replies,
+    given: Answers | None = None,
 ) -> list[Trial]:
     """What this experiment asks at a stage, as far as what has been `said` so far (by key) determines it.
 
@@ -447,7 +383,7 @@ def trials(
 def judge_trials(
     experiment: Experiment,
     questions: Sequence[Question],
-    answers: Mapping[tuple[str, str], Answer],
+    answers: Answers,
     edited: Mapping[tuple[str, str], Edited],
 ) -> list[Trial]:
     """Every pair, judge, arm and repeat in both orders, and which answer a judge wrote itself.
@@ -506,51 +442,16 @@ def _of_arm(
 def _trial(  # type: ignore[no-untyped-def]
     experiment: Experiment, template, pair: Pair, arm: Arm, judge: Model, own: str, first: str, repeat: int, task: str
 ) -> Trial:
-    question, nonce = pair.question, prompts.nonce(experiment.seed, pair.question.id)
+    question = pair.question
     order = (pair.right, pair.wrong) if first == "right" else (pair.wrong, pair.right)
-    system, prompt = prompts.late(
-        template,
-        passage=question.passage,
-        question=question.text,
-        options=lettered(question),
-        first=_told(order[0].label, order[0].text or ""),
-        second=_told(order[1].label, order[1].text or ""),
-        nonce=nonce,
-        task=task,
-        structured=judge.structured,
-    )
-    request = Request(
-        judge,
-        prompt,
-        system,
-        prompts.schema_for(judge, "choice", LABELS, nonce),
-        repeat,
-        unwritten=sum(answer.max_tokens for answer in order if answer.text is None),
-        shared=question.passage,
-    )
-    return Trial(
-        experiment.name,
-        question.id,
-        question.category,
-        judge,
-        request,
-        arm.name,
-        form="choice",
-        shown=tuple(answer.candidate for answer in order),
-        labels=LABELS,
-        nonce=nonce,
-        where={
-            "article": question.article,
-            "task": task,
-            "edit": arm.edit,
-            "target": arm.target,
-            "dose": str(arm.dose),
-            "right": pair.right.candidate,
-            "wrong": pair.wrong.candidate,
-            "first": first,
-            "own": own,
-        },
-    )
+    shown = [_told(answer.label, answer.text or "") for answer in order]
+    texts = {"passage": question.passage, "question": question.text, "options": lettered(question), "task": task}
+    texts |= {"first": shown[0], "second": shown[1]}
+    where = {"article": question.article, "task": task, "edit": arm.edit, "target": arm.target, "dose": str(arm.dose)}
+    where |= {"right": pair.right.candidate, "wrong": pair.wrong.candidate, "first": first, "own": own}
+    placed = {"shown": tuple(answer.candidate for answer in order), "written": order, "passage": question.passage}
+    placed |= {"form": "choice", "labels": LABELS, "repeat": repeat, "where": where}
+    return make_trial(experiment, question, judge, arm.name, template, texts, **placed)
 
 
 @lru_cache(maxsize=64)

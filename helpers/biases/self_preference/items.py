@@ -11,9 +11,10 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from helpers.biases.protocol import mean_interval
 from helpers.biases.self_preference.asked import Arm, Edited, arms, edits
 from helpers.stats import intervals
-from helpers.stats.intervals import Interval, Span, cluster_sums, clustered, clusters_of, no_interval
+from helpers.stats.intervals import Interval, Span, clustered, clusters_of, no_interval
 from helpers.types import Answer, Estimate, Experiment, Judgment, Question
 
 #: What tells one item from another, and what is known of it; the two orders of an item agree in all of these.
@@ -218,10 +219,7 @@ def nothing(id: str, where: Mapping[str, str], reason: str, data: str, unit: str
 
 def share(rows: pd.DataFrame, value: str) -> Interval:
     """The mean of a column over items, clustered by article."""
-    if rows.empty:
-        return no_interval(math.nan, 0, 0, "no such item has a verdict in both orders")
-    sums = cluster_sums(rows, value, "article")
-    return clustered(sums.numerators, sums.denominators, null=None)
+    return mean_interval(rows, rows[value], "article", reason="no such item has a verdict in both orders")
 
 
 def accuracies(table: pd.DataFrame, data: str) -> list[Estimate]:

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import frames
+from helpers.biases.protocol import mean_interval
 from helpers.biases.self_preference import items as self_preference_items
 from helpers.biases.self_preference.items import (
     PAIR,
@@ -221,8 +222,7 @@ def naive_filtered(table: pd.DataFrame, data: str) -> list[Estimate]:
             if part.empty:
                 found.append(nothing(id, where, why_none(table, "no item was consistent at first asking"), data, "pp"))
                 continue
-            sums = cluster_sums(part, "moved", "article")
-            found.append(made(id, where, clustered(sums.numerators, sums.denominators), data, "pp"))
+            found.append(made(id, where, mean_interval(part, part["moved"], "article", null=0.0), data, "pp"))
     return found
 
 
@@ -497,14 +497,6 @@ def _naive(estimates: Sequence[Estimate], judge: str) -> str:
     if naive is None or repeat is None or math.isnan(naive.value + repeat.value):
         return ""
     return f" The filtered before-and-after comparison shows {naive}; asking again without any edit shows {repeat}."
-
-
-__all__ = ["corrected", "finding", "measure", "published_frame", "smallest_detectable"]
-
-
-def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Of published judgments those that this experiment is about: all of them."""
-    return frame
 
 
 def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
+from helpers.biases.protocol import published_rate, published_value
 from helpers.biases.self_preference.measured import of
-from helpers.stats.intervals import estimate, wilson
 from helpers.stats.tests import discordance
 from helpers.types import Estimate
 
-INDEPENDENT = "counts, independence assumed"
 NO_PAIRS = "no interval: which pair before is which after is not published"
 OTHERS = "no interval: other pairs before than after"
 LEVEL = 0.05
@@ -83,18 +81,8 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
 
 def _rates(row: Mapping[str, Any], extra: Sequence[str] = ()) -> list[Estimate]:
     where = {"run": row["run"], "records": row["records_are"], "phase": row["phase"], **{k: row[k] for k in extra}}
-    counted = _bare("published_records", where, row["records"], row["records"], "count", "counted")
-    return [counted, *(_rate(id, where, row[k], row[n]) for id, k, n in RATES)]
-
-
-def _rate(id: str, where: Mapping[str, str], k: int, n: int) -> Estimate:
-    interval = wilson(k, n)
-    method = f"Wilson; {INDEPENDENT}" if interval.low == interval.low else interval.method
-    return estimate(id, where, replace(interval, method=method, clusters=0), "published")
-
-
-def _bare(id: str, where: Mapping[str, str], value: float, n: int, unit: str, why: str) -> Estimate:
-    return Estimate(id, dict(where), value, n=n, unit=unit, method=why, data="published")
+    counted = published_value("published_records", where, row["records"], row["records"], "count", "counted")
+    return [counted, *(published_rate(id, where, row[k], row[n]) for id, k, n in RATES)]
 
 
 def _changes(total: pd.DataFrame) -> list[Estimate]:
@@ -105,7 +93,7 @@ def _changes(total: pd.DataFrame) -> list[Estimate]:
             where = {"rate": id, "run": str(run), "records": str(records)}
             change = after[k] / after[n] - before[k] / before[n]
             why = NO_PAIRS if before["records"] == after["records"] else OTHERS
-            found.append(_bare("published_change", where, change, int(before[n] + after[n]), "pp", why))
+            found.append(published_value("published_change", where, change, int(before[n] + after[n]), "pp", why))
     return found
 
 
@@ -119,7 +107,7 @@ def _falls(table: pd.DataFrame) -> list[Estimate]:
         right = rows.pivot(index=["judge", "opponent"], columns="phase", values="right")
         where = {"run": str(run), "records": str(records)}
         found.append(
-            _bare(
+            published_value(
                 "accuracy_falls", where, int((right["after"] < right["before"]).sum()), len(right), "count", "counted"
             )
         )
@@ -129,7 +117,7 @@ def _falls(table: pd.DataFrame) -> list[Estimate]:
 def _retention(published: Mapping[str, Any]) -> list[Estimate]:
     block = published["retention"]
     return [
-        _rate(
+        published_rate(
             "published_retention",
             {"run": block["run"], "judge": row["judge"], "opponent": row["opponent"]},
             row["kept"],
@@ -144,9 +132,9 @@ def _generators(published: Mapping[str, Any]) -> list[Estimate]:
     for model, row in block["counts"].items():
         where = {"model": model}
         found += [
-            _rate("generator_accuracy", where, row["correct"], row["evaluated"]),
-            _rate("generator_accuracy_all", where, row["correct"], block["questions"]),
-            _bare("generator_skipped", where, row["skipped"], block["questions"], "count", "counted"),
+            published_rate("generator_accuracy", where, row["correct"], row["evaluated"]),
+            published_rate("generator_accuracy_all", where, row["correct"], block["questions"]),
+            published_value("generator_skipped", where, row["skipped"], block["questions"], "count", "counted"),
         ]
     return found
 
@@ -154,7 +142,8 @@ def _generators(published: Mapping[str, Any]) -> list[Estimate]:
 def _code_pairs(published: Mapping[str, Any]) -> list[Estimate]:
     block = published["code_pairs"]
     counts = {**block["counts"], "any": sum(block["counts"].values()), "own_wrong_edited": block["own_wrong_edited"]}
-    return [_bare("code_pairs", {"right": k}, v, counts["any"], "count", "counted") for k, v in counts.items()]
+    n = counts["any"]
+    return [published_value("code_pairs", {"right": k}, v, n, "count", "counted") for k, v in counts.items()]
 
 
 _RATE = "harmful_self_preference_rate"

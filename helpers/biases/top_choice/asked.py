@@ -8,7 +8,8 @@ from functools import lru_cache
 from string import ascii_uppercase
 
 from helpers import frames, prompts
-from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial
+from helpers.biases.protocol import Answers, Replies, answers_then_verdicts, make_trial, unfit
+from helpers.types import Answer, Experiment, Model, Question, Trial
 
 #: What is asked, in this order; the last stage holds the judgments.
 STAGES = ("answers", "judging")
@@ -67,26 +68,15 @@ def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list
     return prompts.answer_trials(experiment.shared / "prompts" / "answer.txt", experiment, asked)
 
 
-def answers(
-    experiment: Experiment, questions: Sequence[Question], said: Mapping[str, Judgment]
-) -> dict[tuple[str, str], Answer]:
+def answers(experiment: Experiment, questions: Sequence[Question], said: Replies) -> Answers:
     """The answers by question and candidate, from what has been `said` so far, by key (see `frames.written`)."""
     return frames.written(answer_trials(experiment, questions), said)
-
-
-def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
-    """Questions that are not judged because an answer to them is cut, empty or refused: the reasons by question id."""
-    reasons: dict[str, list[str]] = {}
-    for (question_id, candidate), answer in answers.items():
-        if answer.outcome != "ok":
-            reasons.setdefault(question_id, []).append(f"{candidate}: {answer.outcome}")
-    return reasons
 
 
 def judge_trials(
     experiment: Experiment,
     questions: Sequence[Question],
-    answers: Mapping[tuple[str, str], Answer],
+    answers: Answers,
     conditions: Mapping[str, Hint] = BLIND,
 ) -> list[Trial]:
     """One request a question, judge, repeat and condition: all answers at once in a balanced order, hinted or not.
@@ -125,51 +115,19 @@ def _judge_trial(
     told, named = hint(judge, question, {label: answers[name] for label, name in zip(labels, shown, strict=True)})
     sources = {f"{name} on question {question.id}": text or "" for name, text in texts.items()}
     prompts.check_nonce(nonce, {f"question {question.id}": question.text, f"the hint {condition}": told, **sources})
-    system, prompt = prompts.late(
-        template,
-        question=question.text,
-        answers=[(label, texts[name] or "") for label, name in zip(labels, shown, strict=True)],
-        nonce=nonce,
-        structured=judge.structured,
-        hint=told,
-    )
-    request = Request(
-        judge,
-        prompt,
-        system,
-        prompts.schema_for(judge, "listwise", labels, nonce),
-        repeat,
-        unwritten=sum(answers[name].max_tokens for name in shown if texts[name] is None),
-    )
-    return Trial(
-        experiment.name,
-        question.id,
-        question.category,
-        judge,
-        request,
-        condition,
-        form="listwise",
-        shown=shown,
-        labels=labels,
-        nonce=nonce,
-        named=named,
+    variables = {
+        "question": question.text,
+        "answers": [(label, texts[name] or "") for label, name in zip(labels, shown, strict=True)],
+        "hint": told,
+    }
+    placed = {"form": "listwise", "labels": labels, "shown": shown, "named": named}
+    written = [answers[name] for name in shown]
+    return make_trial(
+        experiment, question, judge, condition, template, variables, repeat=repeat, written=written, **placed
     )
 
 
-def trials(
-    stage: str,
-    experiment: Experiment,
-    questions: Sequence[Question],
-    said: Mapping[str, Judgment],
-    given: Mapping[tuple[str, str], Answer] | None = None,
-) -> list[Trial]:
-    """What this experiment asks at a stage, as far as what has been `said` so far (by key) determines it.
-
-    `given` answers (published ones) make the first stage empty.
-    """
-    if stage == "answers":
-        return [] if given is not None else answer_trials(experiment, questions)
-    return judge_trials(experiment, questions, given if given is not None else answers(experiment, questions, said))
+trials = answers_then_verdicts(answer_trials, answers, judge_trials)
 
 
 def caution(experiment: Experiment, questions: Sequence[Question]) -> str:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from helpers import frames
 from helpers.biases.planted import Planted, planted_table, top_chances, trait
+from helpers.biases.protocol import mean_interval
 from helpers.biases.top_choice.rates import estimate, vendors
 from helpers.stats import models
 from helpers.stats.agreement import krippendorff_alpha, raw_agreement
@@ -191,9 +192,8 @@ def position_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
     slots = sorted(frame["slot"].dropna().astype(int).unique())
     found = []
     for slot in slots:
-        hit = votes.assign(hit=(votes["slot"] == slot).astype(float) - 1 / len(slots))
-        sums = cluster_sums(hit, "hit", "question_id", strata="category")
-        interval = clustered(sums.numerators, sums.denominators, strata=sums.strata)
+        excess = (votes["slot"] == slot).astype(float) - 1 / len(slots)
+        interval = mean_interval(votes, excess, strata="category", null=0.0)
         each = estimate("position_effect", {"slot": str(slot + 1)}, interval, data, "pp")
         found.append(replace(each, method=f"{each.method}; {UNBALANCED}") if uneven else each)
     return found

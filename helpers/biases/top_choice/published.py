@@ -10,25 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from helpers.biases.protocol import INDEPENDENT, published_rate, published_value
 from helpers.biases.top_choice.rates import above_expected, estimate
-from helpers.stats.intervals import Interval, newcombe, wilson
+from helpers.stats.intervals import Interval, newcombe
 from helpers.types import Estimate
 from helpers.words import display_name
 
-INDEPENDENT = "counts, independence assumed"
 #: The judges of the published counts, as their source's README names them (LLM-Eval at d413405).
 JUDGES = "Claude Haiku 4.5 and Sonnet 4.5, GPT-5-mini and GPT-5.2, Gemini 2.5 Flash and 3 Pro"
 Counts = Mapping[str, Mapping[str, int]]
 NAN = float("nan")
-
-
-def _rate(id: str, where: Mapping[str, str], k: int, n: int, questions: int = 0) -> Estimate:
-    interval = replace(wilson(k, n), method=f"Wilson; {INDEPENDENT}", clusters=questions)
-    return estimate(id, where, interval, "published")
-
-
-def _bare(id: str, where: Mapping[str, str], value: float, n: int, unit: str, why: str) -> Estimate:
-    return Estimate(id, dict(where), value, n=n, unit=unit, method=why, data="published")
 
 
 def from_top1_counts(counts: Counts, vendor_of: Mapping[str, str]) -> list[Estimate]:
@@ -47,16 +38,16 @@ def from_top1_counts(counts: Counts, vendor_of: Mapping[str, str]) -> list[Estim
     }
     asked = {v: sum(total[j] for j in judges if vendor_of[j] == v) for v in sorted(set(vendor_of.values()))}
     found = [
-        _rate("top1_rate", {"judge": j, "vendor": v}, counts[j].get(v, 0), total[j], total[j])
+        published_rate("top1_rate", {"judge": j, "vendor": v}, counts[j].get(v, 0), total[j], total[j])
         for j in judges
         for v in vendors
     ]
     n = sum(total.values())
     shares = {v: sum(counts[j].get(v, 0) for j in judges) for v in vendors}
-    found += [_rate("vendor_share", {"vendor": v}, shares[v], n) for v in vendors]
+    found += [published_rate("vendor_share", {"vendor": v}, shares[v], n) for v in vendors]
     own = {v: pooled[v, v] / asked[v] for v in vendors if asked.get(v)}
     for v in own:
-        found += above_expected(_rate("self_bias", {"vendor": v}, pooled[v, v], asked[v]), 1 / len(vendors))
+        found += above_expected(published_rate("self_bias", {"vendor": v}, pooled[v, v], asked[v]), 1 / len(vendors))
     by_judge = [counts[j].get(vendor_of[j], 0) / total[j] for j in judges]
     se = math.sqrt(sum(r * (1 - r) / asked[v] for v, r in own.items())) / len(own)
     mean = fmean(own.values())
@@ -70,7 +61,7 @@ def from_top1_counts(counts: Counts, vendor_of: Mapping[str, str]) -> list[Estim
         "consistency_judges": pstdev(by_judge),
         "consistency_vendors": pstdev(own.values()),
     }.items():
-        found.append(_bare(id, {}, value, n, "sd_pp", why))
+        found.append(published_value(id, {}, value, n, "sd_pp", why))
     for v in own:
         others = sum(pooled[w, v] for w in asked if w != v), sum(asked[w] for w in asked if w != v)
         interval = newcombe(pooled[v, v], asked[v], *others)
@@ -88,7 +79,7 @@ def bias_differences(counts: Counts, vendor_of: Mapping[str, str]) -> list[Estim
         value = rates[judge] - fmean(rate for j, rate in rates.items() if j != judge)
         n = sum(sum(row.values()) for row in counts.values())
         why = "no interval: the pairing by question is not published"
-        found.append(_bare("bias_difference", {"judge": judge}, value, n, "pp", why))
+        found.append(published_value("bias_difference", {"judge": judge}, value, n, "pp", why))
     return found
 
 
@@ -137,21 +128,21 @@ def _categories(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> list[E
             n = sum(row.values())
             for vendor, k in row.items():
                 where = {"judge_vendor": judge_vendor, "category": category, "vendor": vendor}
-                found.append(_rate("category_top1_rate", where, k, n))
+                found.append(published_rate("category_top1_rate", where, k, n))
                 if vendor == judge_vendor:
-                    found.append(_rate("category_self_bias", {"vendor": vendor, "category": category}, k, n))
+                    found.append(published_rate("category_self_bias", {"vendor": vendor, "category": category}, k, n))
     own = [each for each in found if each.id == "category_self_bias"]
     for category in dict.fromkeys(each.where["category"] for each in own):
         rates = [each for each in own if each.where["category"] == category]
         why = f"no interval; {INDEPENDENT}"
         n, value = sum(each.n for each in rates), fmean(each.value for each in rates)
-        found.append(_bare("category_average_self_bias", {"category": category}, value, n, "rate", why))
+        found.append(published_value("category_average_self_bias", {"category": category}, value, n, "rate", why))
     return found
 
 
 def _tiers(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> list[Estimate]:
     return [
-        _rate("tier_preference", {"judge": judge, "vendor": vendor, "tier": tier}, k, sum(row.values()))
+        published_rate("tier_preference", {"judge": judge, "vendor": vendor, "tier": tier}, k, sum(row.values()))
         for judge, by_vendor in counts.items()
         for vendor, row in by_vendor.items()
         for tier, k in row.items()

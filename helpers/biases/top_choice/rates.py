@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import frames
+from helpers.biases.protocol import mean_interval
 from helpers.stats.bootstrap import bca, bias_corrected, noise_floor
 from helpers.stats.intervals import (
     NAN,
@@ -69,8 +70,7 @@ def _share(rows: pd.DataFrame, hits: pd.Series) -> Interval:
     """A share of one judge's rows: Wilson where each question has one, clustered by question where it repeats."""
     if clusters_of(rows).is_unique:
         return wilson(int(hits.sum()), len(rows))
-    sums = cluster_sums(rows.assign(hit=hits.astype(float)), "hit", "question_id", strata="category")
-    return clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+    return mean_interval(rows, hits.astype(float), strata="category")
 
 
 def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
@@ -98,13 +98,7 @@ def vendor_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
     votes = votes_of(frame)
     found = []
     for vendor in vendors(frame):
-        sums = cluster_sums(
-            votes.assign(hit=(votes["candidate_vendor"] == vendor).astype(float)),
-            "hit",
-            "question_id",
-            strata="category",
-        )
-        interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+        interval = mean_interval(votes, (votes["candidate_vendor"] == vendor).astype(float), strata="category")
         found.append(estimate("vendor_share", {"vendor": vendor}, interval, data))
     return found
 
@@ -175,9 +169,7 @@ def tier_preference(frame: pd.DataFrame, data: str) -> list[Estimate]:
     found = []
     for vendor, group in votes.groupby("candidate_vendor", sort=True):
         for tier in sorted(frame.loc[frame["candidate_vendor"] == vendor, "candidate_tier"].unique()):
-            hit = group.assign(hit=(group["candidate_tier"] == tier).astype(float))
-            sums = cluster_sums(hit, "hit", "question_id", strata="category")
-            interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+            interval = mean_interval(group, (group["candidate_tier"] == tier).astype(float), strata="category")
             found.append(estimate("tier_preference", {"vendor": str(vendor), "tier": str(tier)}, interval, data))
     return found
 
@@ -190,8 +182,7 @@ def score_means(frame: pd.DataFrame, data: str) -> list[Estimate]:
     found = []
     valid = frame[frame["rank"].notna()]
     for (vendor, tier), group in valid.groupby(["candidate_vendor", "candidate_tier"], sort=True):
-        sums = cluster_sums(group, "score", "question_id", strata="category")
-        interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+        interval = mean_interval(group, group["score"], strata="category")
         found.append(estimate("score_mean", {"vendor": str(vendor), "tier": str(tier)}, interval, data, "score"))
     return found
 

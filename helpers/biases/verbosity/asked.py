@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from helpers import prompts
-from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial, short_hash
+from helpers.biases.protocol import few_words, make_trial
+from helpers.types import Experiment, Model, Question, Trial
 
 #: The wordings that are tried, and those of which wordings of equal and of chosen length can be made.
 BIASES = ("padded", "listed", "confident")
@@ -189,46 +189,28 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
             told.append("No comparisons at chosen lengths: a wording cannot be told from its length.")
         if experiment.repeats < 2:
             told.append("repeats = 1: nothing is asked twice, so nothing is known of noise.")
-    if len(asked) < MIN_CLUSTERS:
-        told.append(f"{len(asked)} question{'s' * (len(asked) != 1)}: no interval below {MIN_CLUSTERS}.")
-    return " ".join(told)
+    return " ".join(told + few_words(len(asked)))
 
 
-#: What is asked; one stage, which holds the judgments.
-STAGES = ("judging",)
-LABELS = ("A", "B")
 #: Who stands first.
 TRIED, OTHER = "tried", "other"
+INTERLEAVED = ("bias", "wording", "first")
 
 
-def trials(
-    stage: str,
-    experiment: Experiment,
-    questions: Sequence[Question],
-    said: Mapping[str, Judgment],
-    given: Mapping[tuple[str, str], Answer] | None = None,
-) -> list[Trial]:
-    """Every comparison of every question that has one, for each judge, in both orders.
+def trials(experiment: Experiment, question: Question) -> Iterator[Trial]:
+    """Every comparison of a question, for each judge, in both orders.
 
-    The wordings themselves and their control as often as `repeats` says, all others once; in one random order drawn by
-    the seed, so that neither an order nor a wording is always the earlier one. The texts of a question are drawn by the
-    seed and the question alone: all judges see the same. `said` and `given` are not used.
+    The wordings themselves and their control as often as `repeats` says, all others once. The texts are drawn by the
+    seed and the question alone: all judges see the same.
     """
     template = prompts.load(experiment.folder / "prompts" / "judge.txt")
-    found = []
-    for question in questions:
-        for pair in compared(experiment, question):
-            nonce = prompts.nonce(experiment.seed, question.id)
-            texts = {f"question {question.id}": "\n".join((question.text, pair.tried, pair.other))}
-            prompts.check_nonce(nonce, texts)
-            again = experiment.repeats if pair.condition in (STYLE, REWORDING) else 1
-            found += [
-                _trial(experiment, template, question, pair, judge, first, repeat)
-                for judge in experiment.judges
-                for first in (TRIED, OTHER)
-                for repeat in range(again)
-            ]
-    return sorted(found, key=lambda trial: _lot(experiment.seed, trial))
+    for pair in compared(experiment, question):
+        texts = {f"question {question.id}": "\n".join((question.text, pair.tried, pair.other))}
+        prompts.check_nonce(prompts.nonce(experiment.seed, question.id), texts)
+        for judge in experiment.judges:
+            for first in (TRIED, OTHER):
+                for repeat in range(experiment.repeats if pair.condition in (STYLE, REWORDING) else 1):
+                    yield _trial(experiment, template, question, pair, judge, first, repeat)
 
 
 def compared(experiment: Experiment, question: Question) -> Iterator[Pair]:
@@ -242,18 +224,6 @@ def compared(experiment: Experiment, question: Question) -> Iterator[Pair]:
         yield from pairs(question.points, experiment.own["phrases"], own["padding_sentences"], rng, own["comparisons"])
 
 
-def answers(
-    experiment: Experiment, questions: Sequence[Question], said: Mapping[str, Judgment]
-) -> dict[tuple[str, str], Answer]:
-    """None: the texts that are judged are made by rules, and nobody's answers."""
-    return {}
-
-
-def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
-    """None: there is no answer that could be left out."""
-    return {}
-
-
 def _trial(
     experiment: Experiment,
     template: prompts.Template,
@@ -263,41 +233,12 @@ def _trial(
     first: str,
     repeat: int,
 ) -> Trial:
-    order = (pair.tried, pair.other) if first == TRIED else (pair.other, pair.tried)
-    nonce = prompts.nonce(experiment.seed, question.id)
-    system, prompt = prompts.late(
-        template,
-        question=question.text,
-        first=order[0],
-        second=order[1],
-        nonce=nonce,
-        structured=judge.structured,
-    )
-    schema = prompts.schema_for(judge, "pairwise", LABELS, nonce)
-    names = {TRIED: pair.bias, OTHER: OTHER}
-    return Trial(
-        experiment.name,
-        question.id,
-        question.category,
-        judge,
-        Request(judge, prompt, system, schema, repeat),
-        pair.condition,
-        form="pairwise",
-        shown=tuple(names[who] for who in (first, *({TRIED, OTHER} - {first}))),
-        labels=LABELS,
-        nonce=nonce,
-        where={
-            "bias": pair.bias,
-            "wording": pair.wording,
-            "first": first,
-            "letters_tried": str(len(pair.tried)),
-            "letters_other": str(len(pair.other)),
-        },
-    )
-
-
-def _lot(seed: int, trial: Trial) -> str:
-    drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat)
-    return short_hash(
-        seed, "interleaved", *drawn, *(trial.where[key] for key in ("bias", "wording", "first")), digits=16
+    texts, names = (pair.tried, pair.other), (pair.bias, OTHER)
+    if first == OTHER:
+        texts, names = texts[::-1], names[::-1]
+    where = {"bias": pair.bias, "wording": pair.wording, "first": first}
+    where |= {"letters_tried": str(len(pair.tried)), "letters_other": str(len(pair.other))}
+    shown = {"question": question.text, "first": texts[0], "second": texts[1]}
+    return make_trial(
+        experiment, question, judge, pair.condition, template, shown, repeat=repeat, shown=names, where=where
     )

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import frames
+from helpers.biases import protocol
 from helpers.biases.planted import Planted, planted_table, win_chance
 from helpers.biases.verbosity.asked import (
     AS_IS,
@@ -42,37 +43,22 @@ from helpers.stats.power import detectable_effect
 from helpers.stats.sandwich import adjust_scores, combine_pieces
 from helpers.stats.standing import correct_family, tested
 from helpers.stats.tests import benjamini_hochberg, with_sign_flip
-from helpers.types import Answer, Estimate, Judgment, Model
+from helpers.types import Estimate, Judgment, Model
 
 if TYPE_CHECKING:
     from helpers.run import Asked
 
 #: The frame of this experiment: one row a verdict in one order.
 FRAME = (
-    "experiment",
-    "question_id",
-    "category",
-    "judge",
-    "judge_vendor",
-    "judge_model",
-    "condition",
-    "bias",
-    "wording",
-    "first",
-    "repeat",
-    "letters_tried",
-    "letters_other",
-    "verdict",
-    "outcome",
+    *("experiment", "question_id", "category", "judge", "judge_vendor", "judge_model", "condition", "bias", "wording"),
+    *("first", "repeat", "letters_tried", "letters_other", "verdict", "outcome"),
 )
 WORDS = tuple(name for name in FRAME if name not in ("repeat", "letters_tried", "letters_other"))
 #: One row a pair: what `pairs` makes of both orders.
 KEYS = ("judge", "question_id", "category", "condition", "bias", "wording", "repeat")
-#: What a verdict says for the answer shown first.
-SIGNS = {"A>>B": 1.0, "A>B": 1.0, "A=B": 0.0, "B>A": -1.0, "B>>A": -1.0}
 
 
-def tidy(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answer]) -> pd.DataFrame:
+def tidy(judgments: Iterable[Judgment], answers: protocol.Answers) -> pd.DataFrame:
     """One row a verdict on two texts in one order (columns: FRAME); `answers` is not needed.
 
     `first` says which of the two stands first, as A: "tried" (the wording that is tried, of known pairs the better
@@ -80,28 +66,8 @@ def tidy(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answer
     the length at which it is shown. `verdict` is missing where there is none; then `outcome` says why. Words are
     categories. No judgments give an empty frame with all columns.
     """
-    del answers
-    rows = [
-        (
-            each.trial.experiment,
-            each.trial.question_id,
-            each.trial.category,
-            each.trial.judge.name,
-            each.trial.judge.vendor,
-            each.completion.model if each.completion else None,
-            each.trial.condition,
-            each.trial.where["bias"],
-            each.trial.where["wording"],
-            each.trial.where["first"],
-            each.trial.request.repeat,
-            int(each.trial.where["letters_tried"]),
-            int(each.trial.where["letters_other"]),
-            each.verdict.choice if each.verdict else None,
-            each.outcome,
-        )
-        for each in judgments
-    ]
-    return pd.DataFrame(rows, columns=list(FRAME)).astype(dict.fromkeys(WORDS, "category"))
+    rows = protocol.tidy(judgments, answers, FRAME)
+    return rows.astype(dict.fromkeys(WORDS, "category") | dict.fromkeys(("letters_tried", "letters_other"), int))
 
 
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
@@ -119,7 +85,7 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     unreadable), `score`, their mean (NaN where either is unreadable: a preference for a place then stays in it),
     `letters_tried` and `letters_other`. Takes the frame of `tidy`.
     """
-    said = frame["verdict"].map(SIGNS).to_numpy(dtype=float)
+    said = frame["verdict"].map(protocol.SIGNS).to_numpy(dtype=float)
     second = (frame["first"] != TRIED).to_numpy()
     code = np.zeros(len(frame), dtype=np.int64)
     for name in KEYS:

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from helpers.biases.protocol import load_bias
 from helpers.biases.verbosity import measured
 from helpers.biases.verbosity.asked import (
     BIASES,
@@ -33,7 +34,6 @@ from helpers.biases.verbosity.asked import (
     STYLE,
     TRIED,
     compared,
-    trials,
 )
 from helpers.biases.verbosity.measured import FRAME, pairs, tidy
 from helpers.config import load_experiment
@@ -197,13 +197,14 @@ def spoken(made: Made) -> pd.DataFrame:
     """The frame of a sample through prompts, replies and parser: which texts are shown is read from the prompt."""
     run = experiment(tuple(made.said))
     asked = [questions()[place] for place in made.asked]
+    asking = load_bias("verbosity").trials("judging", run, asked, {})
     # Which texts are which pair, whoever stands first.
     known = {
         (pair.tried, pair.other): (row, column)
         for row, question in enumerate(asked)
         for column, pair in enumerate(compared(run, question))
     }
-    return tidy(speaking.judged(trials("judging", run, asked, {}), lambda trial: _verdict(trial, made, known)), {})
+    return tidy(speaking.judged(asking, lambda trial: _verdict(trial, made, known)), {})
 
 
 def _verdict(trial: Trial, made: Made, known: dict[tuple[str, str], tuple[int, int]]) -> str:

@@ -1,0 +1,329 @@
+"""The form of an experiment: it says what is asked (`trials`) and what is measured (`measure`); all else has a default.
+
+`load_bias` makes of a bias module and its numbers.yaml what the runner needs; the other functions are the defaults, and
+what several modules make their trials and numbers with.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache, partial
+from typing import Any
+
+import pandas as pd
+
+from helpers import prompts
+from helpers.config.numbers import load_numbers
+from helpers.stats.intervals import (
+    MIN_CLUSTERS,
+    Interval,
+    cluster_sums,
+    clustered,
+    estimate,
+    no_interval,
+    wilson,
+)
+from helpers.stats.standing import correct_family, size, standing, tested
+from helpers.types import Answer, Estimand, Estimate, Experiment, Judgment, Model, Question, Request, Trial, short_hash
+from helpers.words import CardLine, Headline, p_text, sentence
+
+#: Answers by question and candidate; judgments by the key of their request.
+Answers = Mapping[tuple[str, str], Answer]
+Replies = Mapping[str, Judgment]
+#: The trials of a stage, as far as replies so far determine them; published answers make the stage of answers empty.
+Stage = Callable[[str, Experiment, Sequence[Question], Replies, Answers | None], list[Trial]]
+#: What intervals of published counts take for granted.
+INDEPENDENT = "counts, independence assumed"
+#: The names of two texts that are compared, and what a verdict says for the first of them.
+LABELS = ("A", "B")
+SIGNS = {"A>>B": 1.0, "A>B": 1.0, "A=B": 0.0, "B>A": -1.0, "B>>A": -1.0}
+
+# --- what is asked ----------------------------------------------------------------------------------------------------
+
+
+def make_trial(
+    experiment: Experiment,
+    question: Question,
+    judge: Model,
+    condition: str,
+    template: prompts.Template,
+    texts: Mapping[str, Any],
+    *,
+    form: str = "pairwise",
+    labels: tuple[str, ...] = LABELS,
+    repeat: int = 0,
+    schema: Mapping[str, Any] | None = None,
+    written: Iterable[Answer] = (),
+    passage: str = "",
+    **placed: Any,
+) -> Trial:
+    """A question to a judge: the template with these texts and the nonce, and the schema of the form of verdict.
+
+    `written` are the answers shown (what is not written yet counts its token limit), `passage` what other prompts begin
+    with, `placed` further fields of the Trial. `schema` takes the place of the form's own.
+    """
+    nonce = prompts.nonce(experiment.seed, question.id)
+    system, prompt = prompts.late(template, **texts, nonce=nonce, structured=judge.structured)
+    if schema is None and form != "text":
+        schema = prompts.schema_for(judge, form, labels, nonce)
+    unwritten = sum(answer.max_tokens for answer in written if answer.text is None)
+    request = Request(judge, prompt, system, schema if judge.structured else None, repeat, unwritten, passage)
+    at = (experiment.name, question.id, question.category, judge, request, condition)
+    return Trial(*at, form=form, labels=labels, nonce=nonce, **placed)
+
+
+def compare_texts(
+    experiment: Experiment, question: Question, texts: Mapping[str, str], condition: str
+) -> Iterable[Trial]:
+    """Which of two named texts is better, shown in this order to each judge as often as `repeats` says."""
+    nonce = prompts.nonce(experiment.seed, question.id)
+    prompts.check_nonce(nonce, {f"{name} of question {question.id}": text for name, text in texts.items()})
+    template = prompts.load(experiment.folder / "prompts" / "judge.txt")
+    shown = {"question": question.text, **dict(zip(("first", "second"), texts.values(), strict=True))}
+    for judge in experiment.judges:
+        for repeat in range(experiment.repeats):
+            yield make_trial(experiment, question, judge, condition, template, shown, repeat=repeat, shown=tuple(texts))
+
+
+def interleave(trials: Iterable[Trial], seed: int, *keys: str) -> list[Trial]:
+    """The trials in one random order drawn by the seed, so that no condition is always the earlier one.
+
+    `keys` of `where` tell apart the trials of one question, judge, condition and repeat.
+    """
+
+    def lot(trial: Trial) -> str:
+        drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat)
+        return short_hash(seed, "interleaved", *drawn, *(trial.where[key] for key in keys), digits=16)
+
+    return sorted(trials, key=lot)
+
+
+def answers_then_verdicts(
+    answer_trials: Callable[[Experiment, Sequence[Question]], list[Trial]],
+    answers: Callable[[Experiment, Sequence[Question], Replies], Answers],
+    judge_trials: Callable[[Experiment, Sequence[Question], Answers], list[Trial]],
+) -> Stage:
+    """The trials of an experiment whose candidates answer first, unless their answers are published."""
+
+    def trials(
+        stage: str, experiment: Experiment, questions: Sequence[Question], said: Replies, given: Answers | None = None
+    ) -> list[Trial]:
+        if stage == "answers":
+            return [] if given is not None else answer_trials(experiment, questions)
+        written = given if given is not None else answers(experiment, questions, said)
+        return judge_trials(experiment, questions, written)
+
+    return trials
+
+
+def unfit(answers: Answers) -> dict[str, list[str]]:
+    """Answers that are cut, empty or refused and therefore not judged, with the reason, by question."""
+    reasons: dict[str, list[str]] = {}
+    for (question_id, candidate), answer in answers.items():
+        if answer.outcome != "ok":
+            reasons.setdefault(question_id, []).append(f"{candidate}: {answer.outcome}")
+    return reasons
+
+
+def fit(answers: Answers) -> dict[str, list[Answer]]:
+    """The answers that can be judged by question, in order of candidates; unwritten ones among them."""
+    found: dict[str, list[Answer]] = {}
+    for (question_id, _), answer in sorted(answers.items()):
+        if answer.outcome == "ok":
+            found.setdefault(question_id, []).append(answer)
+    return found
+
+
+def few_words(count: int, unit: str = "question") -> list[str]:
+    """The sentence that so few units carry no interval; none where they do."""
+    return [f"{count} {unit}{'s' * (count != 1)}: no interval below {MIN_CLUSTERS}."] if count < MIN_CLUSTERS else []
+
+
+def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
+    """What this design cannot show, to be read before paying; "" where there is nothing to say."""
+    once = ["repeats = 1: nothing is asked twice, so nothing is known of noise."] if experiment.repeats < 2 else []
+    return " ".join(once + few_words(len(questions)))
+
+
+# --- what is measured -------------------------------------------------------------------------------------------------
+
+
+def tidy(judgments: Iterable[Judgment], answers: Answers, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """One row a verdict with what its Trial's `where` says; `verdict` is missing where none could be read.
+
+    `columns` chooses some; `answers` are not needed.
+    """
+    rows = [
+        {
+            "experiment": trial.experiment,
+            "question_id": trial.question_id,
+            "category": trial.category,
+            "judge": trial.judge.name,
+            "judge_vendor": trial.judge.vendor,
+            "judge_model": each.completion.model if each.completion else None,
+            "condition": trial.condition,
+            "repeat": trial.request.repeat,
+            "wording": trial.condition,
+            **trial.where,
+            "verdict": each.verdict.choice if each.verdict else None,
+            "outcome": each.outcome,
+        }
+        for each in judgments
+        for trial in (each.trial,)
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def mean_interval(
+    rows: pd.DataFrame,
+    values: pd.Series,
+    cluster: str = "question_id",
+    strata: str | None = None,
+    null: float | None = None,
+    reason: str = "",
+) -> Interval:
+    """The mean of a value a row, NaN where it has none, clustered; without rows none, for this `reason`."""
+    if reason and rows.empty:
+        return no_interval(math.nan, 0, 0, reason)
+    sums = cluster_sums(rows.assign(value=values), "value", cluster, strata=strata)
+    return clustered(sums.numerators, sums.denominators, strata=sums.strata, null=null)
+
+
+def published_rate(id: str, where: Mapping[str, str], k: int, n: int, questions: int = 0) -> Estimate:
+    """A published share, k of n, with Wilson's interval."""
+    interval = wilson(k, n)
+    method = f"Wilson; {INDEPENDENT}" if interval.low == interval.low else interval.method
+    return estimate(id, where, replace(interval, method=method, clusters=questions), "published")
+
+
+def published_value(id: str, where: Mapping[str, str], value: float, n: int, unit: str, why: str) -> Estimate:
+    """A published number that has no interval, and why."""
+    return Estimate(id, dict(where), value, n=n, unit=unit, method=why, data="published")
+
+
+def estimate_by_judge(id: str, frame: pd.DataFrame, values: pd.Series, data: str, unit: str = "pp") -> list[Estimate]:
+    """The mean of `values`, NaN where a row has none, of each judge in `frame`, clustered by question."""
+    return [
+        estimate(id, {"judge": str(judge)}, mean_interval(rows, values[rows.index], null=0.0), data, unit)
+        for judge, rows in frame.groupby("judge")
+    ]
+
+
+def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of published judgments those that an experiment is about: all of them."""
+    return frame
+
+
+def family(module: str, estimates: Sequence[Estimate]) -> list[tuple[Estimand, Estimate, float]]:
+    """The confirmatory family, the headline numbers that have sides: each with its declaration and Holm's p."""
+    numbers = load_numbers(module)
+    sided = {id: numbers.estimands[id] for id in numbers.headline if numbers.estimands[id].above}
+    mine = [each for id in sided for each in estimates if each.id == id]
+    corrected = correct_family(dict(enumerate(mine)))
+    return [(sided[each.id], each, corrected[n]) for n, each in enumerate(mine)]
+
+
+def confirmatory(module: str, estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
+    """The confirmatory family with the number of tests that Holm corrects it for."""
+    mine = [each for _, each, _ in family(module, estimates)]
+    return [(mine, sum(map(tested, mine)))]
+
+
+def card(module: str, estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
+    """A line for each judge and number of the family; below 0 nothing is a bias that has no clause for that side."""
+    lines = []
+    for about, each, p in family(module, estimates):
+        verdict, side = standing(each, p), about.below if each.value < 0 else about.above
+        if verdict in ("bias", "hint") and not side:
+            verdict = "not shown"
+        clause = {
+            "bias": side,
+            "hint": f"leans, not established: {side}",
+            "not shown": f"shows no sign that it {about.above}",
+            "untold": f"was not tested ({each.method})",
+        }[verdict]
+        measure = about.id.removesuffix("_effect").replace("_", " ")
+        lines.append(CardLine(each.where["judge"], measure, each, verdict, clause, p))
+    return lines
+
+
+def headline(module: str, estimates: Sequence[Estimate]) -> Headline | None:
+    """How many judges are biased, of estimates from one source of data; the largest number carries it."""
+    lines = card(module, estimates)
+    if not lines:
+        return None
+    largest = max(lines, key=lambda line: size(line.estimate))
+    biased = sum(line.verdict == "bias" for line in lines)
+    clause = f"{biased} of {len(lines)} judges are biased; largest: {largest.judge} {largest.words}"
+    return Headline(sentence(clause, largest.estimate.data), largest.estimate)
+
+
+def finding(module: str, estimates: Sequence[Estimate]) -> str:
+    """What may be concluded, a line for each judge and number of the family."""
+    lines = [
+        f"- {'SIMULATED: ' * (line.estimate.data == 'simulated')}{line.judge} {line.words}: {line.estimate}"
+        f"{'' if math.isnan(line.p) else f', Holm p {p_text(line.p)}'}."
+        for line in card(module, estimates)
+    ]
+    return "\n".join(lines) or "No number could be measured: nothing can be concluded."
+
+
+# --- the module as the runner needs it --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bias:
+    """What the runner needs of a bias module; `load_bias` fills in what the module does not have."""
+
+    trials: Stage
+    measure: Callable[..., Iterable[Estimate]]
+    confirmatory: Callable[[Sequence[Estimate]], list[tuple[list[Estimate], int]]]
+    card: Callable[..., list[CardLine]]
+    headline: Callable[[Sequence[Estimate]], Headline | None]
+    finding: Callable[..., str]
+    #: What is asked, in this order; the last stage holds the judgments.
+    stages: tuple[str, ...] = ("judging",)
+    #: What a question must have to be judged.
+    needs: str = "what is asked about"
+    #: The condition that others are compared with, where replies of an earlier run may serve as it.
+    control: str | None = None
+    check: Callable[[Experiment], None] = lambda experiment: None
+    caution: Callable[[Experiment, Sequence[Question]], str] = caution
+    answers: Callable[[Experiment, Sequence[Question], Replies], Answers] = lambda experiment, questions, said: {}
+    unfit: Callable[[Answers], dict[str, list[str]]] = unfit
+    tidy: Callable[[Iterable[Judgment], Answers], pd.DataFrame] = tidy
+    published_frame: Callable[[pd.DataFrame], pd.DataFrame] = published_frame
+    #: The share that the power of a test depends on, NaN where it is another test.
+    rarer_side: Callable[[Estimate, Sequence[Estimate]], float] = lambda each, estimates: math.nan
+
+
+@lru_cache
+def load_bias(name: str) -> Bias:
+    """The bias module of this name with its defaults.
+
+    Without STAGES its `trials` takes the experiment and one question; INTERLEAVED (keys as in `interleave`) asks the
+    trials of all questions in one random order. Constants are in capitals in the module.
+    """
+    module = importlib.import_module(f"helpers.biases.{name}")
+    usual = {each.__name__: partial(each, name) for each in (confirmatory, card, headline, finding)}
+    names = {at: each.name for each in fields(Bias) for at in (each.name, each.name.upper())}
+    own = {field: getattr(module, at) for at, field in names.items() if hasattr(module, at)}
+    if "stages" not in own:
+        usual["trials"] = partial(_by_question, own.pop("trials"), getattr(module, "INTERLEAVED", None))
+    return Bias(**{**usual, **own})
+
+
+def _by_question(
+    trials: Callable[[Experiment, Question], Iterable[Trial]],
+    keys: Sequence[str] | None,
+    stage: str,
+    experiment: Experiment,
+    questions: Sequence[Question],
+    said: Replies,
+    given: Answers | None = None,
+) -> list[Trial]:
+    found = [trial for question in questions for trial in trials(experiment, question)]
+    return found if keys is None else interleave(found, experiment.seed, *keys)
