@@ -126,7 +126,7 @@ def plan(
         echo(f"{notebook.stem}\n{planned}")
         if caution(experiment):
             echo(f"Note: {caution(experiment)}")
-        fits &= afforded(planned, budget, "budget_usd" in values, "this notebook")
+        fits &= afforded(planned, budget, "budget_usd" in values, "A run of this notebook")
     if not fits:
         sys.exit(1)
 

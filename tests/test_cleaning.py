@@ -16,9 +16,9 @@ import pytest
 from click.testing import CliRunner, Result
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from helpers import paths
+from helpers import check, paths
 from helpers.__main__ import entry, main
-from helpers.check import reading, usual, variables
+from helpers.check import usual, variables
 from helpers.config import ConfigError, load_models
 from helpers.run import notebooks
 from helpers.run.notebooks import clean
@@ -326,8 +326,8 @@ def test_a_picture_within_a_notebook_is_looked_into(tmp_path: Path) -> None:
 
 
 def test_a_key_across_the_parts_of_a_long_line_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "PART", 1000)
-    monkeypatch.setattr(reading, "OVERLAP", 100)
+    monkeypatch.setattr(check, "PART", 1000)
+    monkeypatch.setattr(check, "OVERLAP", 100)
     for before in range(960, 1001, 8):
         (tmp_path / "x.txt").write_text("\n" + "a" * before + OPENAI + "b" * 2000 + "\nlast\n", encoding="utf-8")
         assert "x.txt:2: the value of OPENAI_API_KEY" in checked(tmp_path).output

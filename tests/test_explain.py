@@ -19,7 +19,6 @@ from helpers import paths
 from helpers.__main__ import main
 from helpers.analyze import analysis
 from helpers.config import experiment_names
-from helpers.explain import markdown
 
 HOSTILE = (
     "|a1 - x1| < 3 & b > 2",
@@ -50,9 +49,9 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     file.parent.mkdir()
     file.write_text(yaml.safe_dump(content), encoding="utf-8")
     monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path / "experiments")
-    markdown.sections.cache_clear()
+    room.sections.cache_clear()
     yield name
-    markdown.sections.cache_clear()
+    room.sections.cache_clear()
 
 
 # --- what there is ----------------------------------------------------------------------------------------------------
@@ -64,7 +63,7 @@ def test_every_experiment_has_a_section_in_the_order_of_the_notebooks() -> None:
     assert found[0] == "mt_bench_blind" and found.index("hinting_groups") < found.index("cognitive_biases")
     for each in room.sections():
         assert tuple(each.estimands)[: len(each.headline)] == each.headline
-        assert {one.unit for one in each.estimands.values()} <= set(markdown.UNITS)
+        assert {one.unit for one in each.estimands.values()} <= set(room.UNITS)
 
 
 def test_every_number_that_an_analysis_names_is_explained() -> None:
@@ -76,7 +75,7 @@ def test_every_number_that_an_analysis_names_is_explained() -> None:
 def test_numbers_without_an_experiment_are_found_too(module: str) -> None:
     last = room.sections()[-3]  # before the numbers of an audit and of verdicts of one's own
     assert (last.name, last.title, last.experiments) == (module, "What an invented bias does.", ())
-    assert "hostile_number" in room.listed() and f"### hostile_number\n\n{markdown.plain(HOSTILE[0])}" in room.page()
+    assert "hostile_number" in room.listed() and f"### hostile_number\n\n{room.plain(HOSTILE[0])}" in room.page()
     assert f"hostile_number ({module})" in room.explain("hostile_number")
 
 
@@ -94,7 +93,7 @@ def test_a_number_of_two_experiments_is_told_twice() -> None:
 def test_all_parts_of_a_declaration_are_told() -> None:
     for section in room.sections():
         for id, each in section.estimands.items():
-            told = " ".join(markdown._told(replace(section, experiments=()), each).split())
+            told = " ".join(room._told(replace(section, experiments=()), each).split())
             parts = (each.words, each.formula, each.numerator, each.denominator, each.ties_and_invalid, each.fails)
             for part in (*parts, each.cluster, each.interval, each.source):
                 assert " ".join(part.split()) in told, id
@@ -132,7 +131,7 @@ def test_the_last_run_stands_below_with_real_data_first(tmp_path: Path, monkeypa
     lines = told.partition("numbers.json:\n")[2].splitlines()
     assert lines[0].strip() == "published: judge real: +25.0 pp [+15.0, +35.0] (n = 20, 10 clusters)"
     assert lines[1].strip() == "asked: judge none: not estimable (n = 20, 10 clusters; why not)"
-    assert lines[2].strip().startswith("SIMULATED: judge j1: +10.0 pp") and len(lines) == markdown.MOST_SHOWN + 1
+    assert lines[2].strip().startswith("SIMULATED: judge j1: +10.0 pp") and len(lines) == room.MOST_SHOWN + 1
     assert lines[-1].strip() == "and 3 more in figures/arena_hard_position_bias/numbers.json"
     for broken in ("{", "[]", '{"numbers": [{"id": "excess_flip"}]}'):
         file.write_text(broken, encoding="utf-8")
@@ -150,7 +149,7 @@ def test_the_page_in_git_is_the_one_that_the_declarations_give() -> None:
 def test_each_number_has_a_place_and_every_link_leads_to_one() -> None:
     text = room.page()
     places = re.findall(r'<a id="([^"]+)"></a>', text)
-    wanted = [markdown.anchor(each, id) for each in room.sections() for id in ("", *each.estimands)]
+    wanted = [room.anchor(each, id) for each in room.sections() for id in ("", *each.estimands)]
     assert places == wanted and len(set(places)) == len(places)
     links = re.findall(r"\]\(#([^)]+)\)", text)
     assert set(links) <= set(places) and set(places) <= set(links), "each place is in the table of contents"
@@ -159,14 +158,14 @@ def test_each_number_has_a_place_and_every_link_leads_to_one() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_text_is_shown_letter_by_letter(text: str) -> None:
-    assert shown(markdown.plain(text)) == " ".join(text.replace("`", "").split())
-    assert shown(markdown.code(text)) == " ".join(text.split())
+    assert shown(room.plain(text)) == " ".join(text.replace("`", "").split())
+    assert shown(room.code(text)) == " ".join(text.split())
 
 
 def test_every_declaration_is_shown_letter_by_letter() -> None:
     for section in room.sections():
         for id, each in section.estimands.items():
-            told = shown("\n".join(markdown._entry_of(section, each)))
+            told = shown("\n".join(room._entry_of(section, each)))
             for part in (each.words, each.formula, each.numerator, each.interval, each.source, each.fails):
                 assert " ".join(part.replace("`", "").split()) in told.replace("`", ""), id
 

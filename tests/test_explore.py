@@ -19,8 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import explore, paths, run
-from helpers.explore import browsing
-from helpers.explore.browsing import UNMARKED
+from helpers.explore import UNMARKED
 from helpers.report.fragments import Place, shown
 from helpers.run import Asked
 from helpers.tables import NOTHING, Table, View, format_table, render_html, render_text
@@ -175,7 +174,7 @@ def test_nothing_that_somebody_wrote_becomes_markup(games: Asked, payload: str) 
     page = BeautifulSoup(explore.detail(item, [item, plain]), "html.parser")
     assert {each.name for each in page.find_all(True)} <= tags
     assert {name for each in page.find_all(True) for name in each.attrs} <= {"style", "open", "tabindex", "scope"}
-    explorer = browsing.explorer([item, plain])
+    explorer = explore.explorer([item, plain])
     assert "<" not in explorer.children[1].value, "the count holds no name"
 
 
@@ -186,7 +185,7 @@ def told(monkeypatch: pytest.MonkeyPatch, browser: bool, *given: Any, **options:
     """What is displayed."""
     found: list[Any] = []
     monkeypatch.setattr("IPython.display.display", found.append)
-    monkeypatch.setattr(browsing, "in_browser", lambda: browser)
+    monkeypatch.setattr(explore, "in_browser", lambda: browser)
     explore.show(*given, **options)
     return found
 

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -418,33 +417,6 @@ def test_a_kernel_whose_cells_are_done_ends_at_once(tmp_path: Path) -> None:
     assert small(tmp_path, source).error is None
     assert nbformat.read(tmp_path / "report.ipynb", 4).cells[0].outputs[0]["data"]["text/plain"] == "2"
     assert not words.exists()
-
-
-#: Whatever of ours comes first in a process to a library of notebooks.
-FIRST_TO_NOTEBOOKS = {
-    "checks parameters": "from helpers.run.notebooks import check_parameters; check_parameters(book, {})",
-    "quiets": "from helpers.run.notebooks import quiet; quiet(book, book)",
-    "cleans": "from helpers.run.notebooks import clean; clean(book, book)",
-    "sets words": "from helpers.report.fragments import Place, said; said('a', Place())",
-    "reads back": "from helpers.run.notebooks import load; load(book)",
-    "executes": "from helpers.run import notebooks; e = notebooks.execute(book, report, {}).error; assert not e, e",
-}
-
-
-@pytest.mark.parametrize("first", FIRST_TO_NOTEBOOKS)
-def test_notebooks_need_no_grammar_of_addresses_which_others_get_whole(first: str, tmp_path: Path) -> None:
-    pytest.importorskip("rfc3987_syntax", reason="jsonschema does without it where JupyterLab is not installed")
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", metadata={"tags": ["parameters"]})])
-    nbformat.write(book, tmp_path / NOTEBOOK.name)
-    program = (
-        f"import sys; from pathlib import Path; book = Path({str(tmp_path / NOTEBOOK.name)!r}); "
-        "report = book.with_name('report.ipynb'); "
-        f"{FIRST_TO_NOTEBOOKS[first]}; "
-        "assert 'jsonschema' in sys.modules and not {'rfc3987_syntax', 'lark'} & set(sys.modules); "
-        "from rfc3987_syntax import is_valid_syntax; print(is_valid_syntax('iri', 'http://a.b/c'))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], cwd=paths.ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
 
 
 def test_a_kernel_that_dies_is_told_and_replaces_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

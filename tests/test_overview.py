@@ -15,8 +15,9 @@ from helpers import overview, paths, run
 from helpers.biases import top_choice
 from helpers.config import ConfigError, collection_names, experiment_names, load_collection, load_experiment
 from helpers.export import contents, export, numbers
+from helpers.figures import cards
 from helpers.judge import Account, Spending
-from helpers.overview.collecting import read
+from helpers.overview import read
 from helpers.run.asking import tell
 from helpers.run.notebooks import collected
 from helpers.types import Estimate, Price
@@ -89,9 +90,7 @@ def collected_of(folders: list[str], **more: Any) -> list[overview.Found]:
 
 
 def test_the_code_of_the_overview_names_no_experiment() -> None:
-    room = [*(paths.ROOT / "helpers" / "overview").glob("*.py")]
-    assert {path.name for path in room} == {"__init__.py", "collecting.py"}
-    files = [*room, NOTEBOOK, paths.ROOT / "helpers/figures/cards.py"]
+    files = [paths.ROOT / "helpers/overview.py", NOTEBOOK, paths.ROOT / "helpers/figures/cards.py"]
     for file in files:
         assert not [name for name in experiment_names() if name in file.read_text(encoding="utf-8")], file
 
@@ -130,8 +129,7 @@ def test_a_folder_of_runs_is_all_its_runs_and_each_judge_has_a_row_a_run(tmp_pat
     (tmp_path / "matrix" / "notes").mkdir()
     found = collected_of([str(tmp_path / "matrix")])
     assert [each.run for each in found] == ["seed1", "seed2"]
-    card = overview.card(found)
-    assert card["judge"].tolist() == ["old", "a (seed2)", "a (seed1)"]
+    assert overview.words(found)["judge"].tolist() == ["old", "a (seed2)", "a (seed1)"]
     assert overview.rows(found)["experiment"].tolist()[1:] == ["mt_bench_blind (seed1)", "mt_bench_blind (seed2)"]
     assert (overview.rows(found)["data"] == "published").sum() == 1
     assert len(overview.claims(found)) == 2, "claims are about published data, which the runs share"
@@ -172,11 +170,10 @@ def test_another_protocol_no_json_and_an_empty_folder_are_errors_that_say_so(tmp
 # --- what is said -----------------------------------------------------------------------------------------------------
 
 
-def test_of_several_experiments_a_cell_shows_the_gravest_line(two: list[str]) -> None:
-    card = overview.card(collected_of(two)).set_index("judge")
-    assert list(card.columns) == ["data", "place", "kin", "unreadable"]
-    assert card.loc["a", "unreadable"].startswith("+30.0 pp") and card.loc["b", "place"] == ""
-    assert card.loc["old", "place"].startswith("\N{BLACK CIRCLE} -30.0 pp")
+def test_every_line_has_its_words_and_of_several_experiments_a_cell_the_gravest(two: list[str]) -> None:
+    shown = cards.cells(overview.lines(collected_of(two)))
+    assert cards.measures(overview.lines(collected_of(two))) == ["place", "kin", "unreadable"]
+    assert shown[("asked", "a"), "unreadable"].estimate.value == 0.3 and (("asked", "b"), "place") not in shown
     words = overview.words(collected_of(two))
     assert len(words) == 5 and len(overview.words(collected_of(two), judged=True)) == 3
 

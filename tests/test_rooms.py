@@ -103,20 +103,6 @@ def test_a_room_imports_only_what_the_house_allows(path: Path) -> None:
             assert parts[1] in MAY_IMPORT[here] | EVERYWHERE | {here}, f"{here} must not import {name}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(HELPERS)))
-def test_what_imports_jsonschema_is_imported_without_its_grammar(path: Path) -> None:
-    """Whichever is first in a process would take a second more: `helpers/run/quick.py`."""
-    guarded = {
-        inner.lineno
-        for block in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(block, ast.With) and "id='without_grammar'" in ast.dump(block.items[0])
-        for inner in block.body
-    }
-    for node, name in imports(path):
-        if name.split(".")[0] in {"jsonschema", "nbclient", "nbconvert", "nbformat", "papermill"}:
-            assert node.lineno in guarded, f"{path}, line {node.lineno}: {name} outside `with without_grammar():`"
-
-
 def test_no_bias_imports_another_but_hinting_builds_on_top_choice() -> None:
     for path in MODULES:
         if room(path) == "biases":

@@ -242,7 +242,7 @@ def test_rows_of_one_cluster_are_resampled_together(tmp_path: Path) -> None:
         ("control,treatment,options\n1,2,1|2\n1,2,1|2|3\n", "line 3, options: holds 3 numbers, expected 2; give tests"),
         ("control,treatment\n1,2\n", "line 2: columns control, treatment; a metric needs control, treatment, options"),
         ("answer,lambdas\n2,1.5\n", "answer, line 2: 2; an answer is 0 or 1"),
-        ("answer,lambdas\n1\n", "line 2: has not as many cells as the header"),
+        ("answer,lambdas\n1\n", "line 2: 1 cells where the header has 2"),
         ("answer,lambdas\n", "holds no row"),
         ("", "holds no row"),
         ('{"answer": [1, 0], "lambdas": [2]}', "all arrays need the same rows, found 2 of answer, 1 of lambdas"),
@@ -265,7 +265,7 @@ def test_a_file_of_arrays_that_is_not_there_or_no_text_is_named(tmp_path: Path) 
     with pytest.raises(FileNotFoundError, match="there is no such file"):
         run.read_arrays(tmp_path / "none.csv")
     (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00a")
-    with pytest.raises(ValueError, match="no UTF-8 text"):
+    with pytest.raises(ValueError, match="UTF-16 text; save it as UTF-8"):
         run.read_arrays(tmp_path / "bytes.csv")
     assert run.read_arrays(None) == []
 

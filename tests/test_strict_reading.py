@@ -14,7 +14,7 @@ from helpers.datasets.listwise import load_top1
 from helpers.datasets.questions import load_questions
 from helpers.datasets.reading import LONGEST_NAME, Problem, read_lines, read_records, text_field
 from helpers.json_text import no_duplicates
-from helpers.overview.collecting import _json
+from helpers.overview import _json
 from tests.case_tables import load_cases
 from tests.payloads import PAYLOADS
 

@@ -15,7 +15,7 @@ from helpers.figures.panels import NothingToDraw
 from helpers.judge import Budget, check_keys
 from helpers.run import caution
 from helpers.run.cells import OURS, Cell, Outcome, read_grid
-from helpers.run.matrix import Matrix, Opener, held, local, prepare, run_matrix
+from helpers.run.matrix import Matrix, held, local, prepare, run_matrix
 from helpers.run.showing import SOURCES
 
 
@@ -26,7 +26,7 @@ def plan_grid(grid: Path, parameters: Mapping[str, Any]) -> bool:
         for note in dict.fromkeys(map(caution, settled)):
             if note:
                 echo(f"Note: {note}")
-        return afforded(matrix.plan, Budget(matrix.budget_usd), "budget_usd" in parameters, "this matrix")
+        return afforded(matrix.plan, Budget(matrix.budget_usd), "budget_usd" in parameters, "A run of this matrix")
 
 
 def run_grid(grid: Path, parameters: Mapping[str, Any], processes: int | None, dask: str | None) -> bool:
@@ -39,8 +39,14 @@ def run_grid(grid: Path, parameters: Mapping[str, Any], processes: int | None, d
             check_keys(models[name] for name in needs)
         else:
             _refuse_relative(cells)
+        if dask is None:
+            opened = local(processes)
+        else:
+            from helpers import cluster
+
+            opened = cluster.dask(dask, processes, needs)
         try:
-            run_matrix(matrix, _engine(processes, dask, needs), _tell)
+            run_matrix(matrix, opened, _tell)
         finally:
             found = _tabulated(cells, matrix.folder)
     failed = [matrix.cells[id] for id, outcome in matrix.outcomes.items() if outcome.error]
@@ -99,14 +105,6 @@ def _compared(cells: list[Cell], folder: Path) -> None:
     files = {f"{figure.name}.{kind}": figure.render(kind) for kind in METADATA}
     files["captions.md"] = export.captions(folder.name, [figure], []).encode()
     export.write(files, folder)
-
-
-def _engine(processes: int | None, dask: str | None, needs: list[str]) -> Opener:
-    if dask is None:
-        return local(processes)
-    from helpers import cluster
-
-    return cluster.dask(dask, processes, needs)
 
 
 @contextmanager

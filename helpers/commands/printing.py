@@ -81,7 +81,7 @@ def afforded(planned: Plan, budget: Budget, given: bool, what: str) -> bool:
     """Say whether a plan fits into a budget, or, where none was `given`, what to give; False where one is too small."""
     if planned.usd and not given:
         can, give = dollars(planned.usd), enough(planned.usd)
-        echo(f"A run of {what} can cost up to {can} and asks nothing unless it may: -p budget_usd {give}")
+        echo(f"{what} can cost up to {can} and asks nothing unless it may: -p budget_usd {give}")
         return True
     excess = planned.excess(budget)
     if excess:

@@ -169,7 +169,7 @@ def _short(path: Path, here: Path) -> str:
 @click.option("--out", type=click.Path(file_okay=False), help="A folder for the figure of the curve.")
 def power(name: str, pairs: tuple[tuple[str, str], ...], **options: Any) -> None:
     """Show what so many questions can find, how many a wanted effect takes, and what they cost."""
-    from helpers.power.planning import planned
+    from helpers.power import planned
 
     echo(planned(name, parameters(pairs), **options))
 

@@ -16,7 +16,7 @@ from helpers import paths
 from helpers.claims import count_claims
 from helpers.config import experiment_names, load_config
 from helpers.escaping import cut, latex, visible
-from helpers.explain.markdown import sections
+from helpers.explain import sections
 from helpers.figures import cards
 from helpers.macros import FORMS, MARK, camel, interval, macro_names, marked, ordered, place, shown, signs
 from helpers.paper.layout import Results

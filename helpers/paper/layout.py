@@ -15,7 +15,7 @@ from helpers import paths
 from helpers.config import collection_names, experiment_names
 from helpers.export import NAME, PROTOCOL, READABLE
 from helpers.json_text import document
-from helpers.overview.collecting import SUMMARY, Found, estimate, paid, read
+from helpers.overview import SUMMARY, Found, estimate, paid, read
 from helpers.run.notebooks import available, experiment_of
 from helpers.types import Estimate
 

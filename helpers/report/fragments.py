@@ -16,7 +16,6 @@ from typing import Any
 from markupsafe import Markup
 
 from helpers.escaping import cut, visible
-from helpers.run.quick import without_grammar
 
 #: What a drawing of ours begins with: no entities, no style sheets, no other encoding.
 _HEAD = re.compile(
@@ -190,8 +189,7 @@ def shown(html: str, place: Place) -> Markup:
 
 
 def _html(markdown: str) -> str:
-    with without_grammar():
-        from nbconvert.filters import markdown2html
+    from nbconvert.filters import markdown2html
 
     return markdown2html(markdown)
 
@@ -378,8 +376,7 @@ def parts(book: Any, place: Place, files: Mapping[bytes, Sequence[tuple[str, str
 
 
 def _cells_code(cell: Any) -> Part:
-    with without_grammar():
-        from nbconvert.filters import Highlight2HTML
+    from nbconvert.filters import Highlight2HTML
 
     made = Highlight2HTML()(visible(cell.source), language="ipython3")
     return Part("code", _painted(made), f"Code of cell {cell.execution_count}")

@@ -20,8 +20,7 @@ from helpers.config import collection_names, experiment_names
 from helpers.escaping import visible
 from helpers.export import NAME
 from helpers.json_text import no_constant, no_duplicates
-from helpers.overview import Found
-from helpers.overview.collecting import SUMMARY
+from helpers.overview import SUMMARY, Found
 from helpers.run import notebooks
 from helpers.run.notebooks import available, experiment_of
 from helpers.tables import format_table
@@ -108,7 +107,7 @@ def _within(folder: Path) -> list[tuple[Path, Path]]:
 def _read(report: Path, folder: Path) -> Result:
     name, data, judges = _numbers(folder, report)
     book = _executed(report, name)
-    found = overview.collecting.read(folder) if (folder / SUMMARY).is_file() else None
+    found = overview.read(folder) if (folder / SUMMARY).is_file() else None
     own = "" if folder.name == name and folder.parent == paths.FIGURES else folder.name
     own = folder.parent.name if own == name else own
     first = book.cells[0].source.strip().partition("\n")[0] if book.cells else ""

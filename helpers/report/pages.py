@@ -16,12 +16,11 @@ from markupsafe import Markup
 
 from helpers import export, overview, paths
 from helpers.escaping import markdown, visible
-from helpers.explain import Section, sections
-from helpers.explain.markdown import UNITS, rows
+from helpers.explain import UNITS, Section, rows, sections
 from helpers.figures.cards import MEANINGS
 from helpers.figures.panels import SOURCES
 from helpers.json_text import no_duplicates
-from helpers.overview.collecting import read_claims
+from helpers.overview import read_claims
 from helpers.report import fragments, verdicts
 from helpers.report.fragments import Place, said
 from helpers.report.layout import FIXED, Link, Page, Result, coded, document, part, results

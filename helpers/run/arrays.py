@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import json
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helpers.biases.cognitive import Arrays, from_arrays, notebook_arrays
-from helpers.json_text import no_duplicates
+from helpers.datasets.reading import read_cells, read_text
+from helpers.json_text import document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,59 +37,46 @@ def read_arrays(source: str | Path | None) -> list[Arrays]:
     path = Path(source).expanduser()
     if not path.is_file():
         raise FileNotFoundError(f"arrays={str(source)!r}: there is no such file ({path.absolute()})")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: no UTF-8 text (byte {error.start}); save it as CSV UTF-8 or JSON") from None
-    batches = _json_batches(path, text) if text.lstrip()[:1] in ("{", "[") else _csv_batches(path, text)
+    text, batches = read_text(path), dict[str, list[tuple[str, Mapping[str, Any]]]]()
+    for name, place, row in (_json_rows if text.lstrip()[:1] in ("{", "[") else _csv_rows)(path, text):
+        batches.setdefault(name, []).append((place, row))
     if not batches:
         raise ValueError(f"{path}: holds no row; write a row a test with the columns {_NEEDED}")
     return [_arrays(path, name, rows) for name, rows in batches.items()]
 
 
-def _csv_batches(path: Path, text: str) -> dict[str, list[tuple[str, Mapping[str, Any]]]]:
-    """The rows of a CSV with their lines, by the name of their batch."""
-    reader, found = csv.DictReader(io.StringIO(text), strict=True), {}
-    try:
-        for row in reader:
-            if None in row or None in row.values():
-                raise ValueError(f"{path}, line {reader.line_num}: has not as many cells as the header")
-            row = {name.strip(): value.strip() for name, value in row.items()}
-            cells = {name: re.split(r"[|;]", value) if name == "options" else value for name, value in row.items()}
-            found.setdefault(row.get(NAME, ""), []).append((f"line {reader.line_num}", cells))
-    except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: no CSV ({error})") from None
-    return found
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """The rows of a CSV: the name of their batch, their line, their cells."""
+    for line, row in read_cells(io.StringIO(text, newline=""), path):
+        if isinstance(row, str):
+            raise ValueError(f"{path}, line {line}: {row}")
+        cells = {name: re.split(r"[|;]", cell) if name == "options" else cell.strip() for name, cell in row.items()}
+        yield cells.get(NAME, ""), f"line {line}", cells
 
 
-def _json_batches(path: Path, text: str) -> dict[str, list[tuple[str, Mapping[str, Any]]]]:
+def _json_rows(path: Path, text: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     try:
-        document = json.loads(text, object_pairs_hook=no_duplicates)
+        content = document(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: no JSON ({error})") from None
-    named = isinstance(document, dict) and document and all(isinstance(each, dict | list) for each in document.values())
-    blocks = document if named and not {*document} & {*COLUMNS} else {"": document}
-    found: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
-    for name, block in blocks.items():
+    named = isinstance(content, dict) and content and all(isinstance(each, dict | list) for each in content.values())
+    for name, block in (content if named and not {*content} & {*COLUMNS} else {"": content}).items():
         if isinstance(block, dict):
-            block = _rows(path, name, block)
+            block = _rows(f"{path}: {name}{': ' if name else ''}", block)
         if not isinstance(block, list) or not all(isinstance(row, dict) for row in block):
             raise ValueError(f"{path}: {name or 'the document'} is neither a list of rows nor an object of arrays")
         for number, row in enumerate(block, 1):
-            found.setdefault(str(row.get(NAME, name)), []).append((f"{name} row {number}".strip(), row))
-    return found
+            yield str(row.get(NAME, name)), f"{name} row {number}".strip(), row
 
 
-def _rows(path: Path, name: str, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _rows(where: str, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of an object of arrays."""
     for column, values in columns.items():
         if not isinstance(values, list):
-            what = f"{name}: {column}" if name else column
-            raise ValueError(f"{path}: {what} is no array, expected a list with a value a test")
-    lengths = {column: len(values) for column, values in columns.items()}
-    if len({*lengths.values()}) > 1:
-        problem = ", ".join(f"{n} of {column}" for column, n in lengths.items())
-        raise ValueError(f"{path}: {name + ': ' if name else ''}all arrays need the same rows, found {problem}")
+            raise ValueError(f"{where}{column} is no array, expected a list with a value a test")
+    if len({*map(len, columns.values())}) > 1:
+        problem = ", ".join(f"{len(values)} of {column}" for column, values in columns.items())
+        raise ValueError(f"{where}all arrays need the same rows, found {problem}")
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
@@ -126,18 +113,17 @@ def _numbers(path: Path, place: str, column: str, value: Any) -> list[float]:
     """A cell as numbers: one, or the options of a test."""
     while isinstance(value, list) and column != "options" and len(value) == 1:
         value = value[0]  # arrays (n, 1), as the notebook has them
-    cells = value if isinstance(value, list) else [value]
     found = []
-    for cell in cells:
+    for cell in value if isinstance(value, list) else [value]:
         try:
-            if cell is None or isinstance(cell, bool | list | dict):
-                raise ValueError
-            found.append(float(cell))
-        except ValueError:
+            found.append(math.nan if isinstance(cell, bool) else float(cell))
+        except (TypeError, ValueError):
+            found.append(math.nan)
+        if math.isnan(found[-1]):
             what = "nothing" if cell in (None, "") else repr(cell)
             raise ValueError(
                 f"{path}, {place}, {column}: holds {what}, expected a number; leave out tests without a readable answer"
-            ) from None
+            )
     return found
 
 

@@ -51,7 +51,7 @@ def costs(account: Account, judgments: Iterable[Judgment]) -> dict[str, Any]:
     """
     every: dict[str, dict[str, Any]] = {}
     before: dict[str, dict[str, Any]] = {}
-    for each in _replied(judgments):
+    for each in _replied(judgments).values():
         for found in (every,) if each.trial.request.key in account.replies else (every, before):
             _count(found, each)
     return {
@@ -117,10 +117,9 @@ def _told(row: Spending) -> dict[str, Any]:
     }
 
 
-def _replied(judgments: Iterable[Judgment]) -> Iterable[Judgment]:
-    """One judgment a reply: trials that share a request share its reply."""
-    known: Mapping[str, Judgment] = {each.trial.request.key: each for each in judgments if each.completion is not None}
-    return known.values()
+def _replied(judgments: Iterable[Judgment]) -> dict[str, Judgment]:
+    """The judgments that have a reply, by its key: trials that share a request share its reply."""
+    return {each.trial.request.key: each for each in judgments if each.completion is not None}
 
 
 @contextmanager
@@ -136,9 +135,6 @@ def resumable(budget: Budget, ahead: Mapping[str, int]) -> Iterator[None]:
         to_come = ", ".join(f"{calls} calls of {stage}" for stage, calls in ahead.items() if calls)
         kind = KeyboardInterrupt if isinstance(interrupt, KeyboardInterrupt) else Interrupted
         raise kind(f"{words}; still to come: {to_come}" if to_come else words) from None
-
-
-__all__ = ["Asked", "answers_of", "ask", "bias_of", "pilot", "plan", "questions_of"]
 
 
 # asyncio.run makes the repr of what it returns: of all judgments that would take half a second.
@@ -348,7 +344,7 @@ async def _asked(
     for stage in bias.stages[:-1]:
         trials = before[stage] if settled else bias.trials(stage, experiment, questions, said, given)
         ahead.pop(stage, None)
-        said |= _asking_replied(await judge_all(trials, stage=stage, **options))
+        said |= _replied(await judge_all(trials, stage=stage, **options))
     judging = bias.stages[-1]
     trials = before[judging] if settled else bias.trials(judging, experiment, questions, said, given)
     answers = given if given is not None else bias.answers(experiment, questions, said)
@@ -385,11 +381,6 @@ def _unasked(
     first = next(iter(unjudged), "")
     why = f" ({first}: {', '.join(unjudged[first])})" if first else ""
     return ValueError(f"none of {len(questions)} questions has {bias.needs}{why}")
-
-
-def _asking_replied(judgments: Sequence[Judgment]) -> dict[str, Judgment]:
-    """The judgments that have a reply, by its key."""
-    return {each.trial.request.key: each for each in judgments if each.completion is not None}
 
 
 async def _with_controls(
@@ -433,7 +424,7 @@ async def _known(
     for stage in bias.stages:
         known[stage] = bias.trials(stage, experiment, questions, said, given)
         if stage != bias.stages[-1]:
-            said |= _asking_replied(await judge_all(known[stage], folder=experiment.store, ask=False))
+            said |= _replied(await judge_all(known[stage], folder=experiment.store, ask=False))
     return known
 
 

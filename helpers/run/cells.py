@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,11 +17,14 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+from pydantic import Field
 
 from helpers import export, paths, store
 from helpers.commands.printing import cost_of
-from helpers.config import ConfigError, line_of, load_config, load_models, read_yaml
+from helpers.config import ConfigError, load_config, load_models
+from helpers.config.yaml_text import Keys, Strict, checked, line_words, read_yaml
 from helpers.judge import notice, wait_for_lock
 from helpers.providers import Clock
 from helpers.run.notebooks import Result, available, chosen, collects, execute, experiment_of, quiet
@@ -38,7 +41,6 @@ if TYPE_CHECKING:
 OURS = ("out", "store", "budget_usd", "budget_total_usd")
 #: More cells than this are a slip of the pen.
 MOST_CELLS = 10_000
-KEYS = ("notebooks", "parameters", "include", "exclude")
 
 
 @dataclass(frozen=True)
@@ -64,128 +66,88 @@ class Cell:
         return ", ".join(f"{name}={_shown(value)}" for name, value in self.varied.items()) or "no parameter varied"
 
 
+Some = Annotated[list[Any], Field(min_length=1)]
+Values = Annotated[dict[str, Any], Field(min_length=1)]
+
+
+class Grid(Strict):
+    """A grid file: the notebooks of each cell, lists of values by parameter, cells beside these and cells left out."""
+
+    notebooks: list[str] = Field([])
+    parameters: dict[str, Some] = Field({})
+    include: list[Values] = Field([])
+    exclude: list[Values] = Field([])
+
+
 def read_grid(path: Path, given: Mapping[str, Any]) -> list[Cell]:
     """The cells of a grid file, in order: the product of its lists (the last varies fastest), then those of `include`.
 
     `given` are parameters that hold in all cells. Everything wrong is a ConfigError that names file and line.
     """
-    grid = read_yaml(path)
-    if not isinstance(grid, dict):
-        raise ConfigError(f"{path}: expected {', '.join(KEYS)}; found {type(grid).__name__}")
-    for key in grid:
-        if key not in KEYS:
-            raise ConfigError(f"{_at(path, key)}: unknown key '{key}'; valid keys: {', '.join(KEYS)}")
-    notebooks = _notebooks(path, grid)
-    lists = _lists(path, grid, given)
-    excluded = _excluded(path, grid, lists)
+
+    def refuse(keys: Keys, words: str) -> NoReturn:
+        raise ConfigError(f"{path}: {line_words(path, keys)}{words}")
+
+    grid = checked(Grid, read_yaml(path), str(path), path)
+    for keys, words in _faults(grid, given):
+        refuse(keys, words)
+    books = {experiment_of(book): book.stem for book in chosen(tuple(grid.notebooks))}
+    try:
+        order = TopologicalSorter({name: [a for a in load_config(name).after if a in books] for name in books})
+        notebooks = tuple(books[name] for name in order.static_order())
+    except CycleError:
+        refuse(("notebooks",), f"by their `after:` these wait for each other: {', '.join(books)}")
+    lists, excluded = grid.parameters, [_texts(wanted).items() for wanted in grid.exclude]
     varied = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())] if lists else []
     if excluded:
-        held = [(each, _texts(each).items()) for each in varied]
-        varied = [each for each, has in held if not any(wanted <= has for wanted in excluded)]
+        varied = [each for each in varied if not any(wanted <= _texts(each).items() for wanted in excluded)]
+    if (count := len(varied) + len(grid.include)) > MOST_CELLS:
+        refuse(("include",), f"{count} cells; at most {MOST_CELLS} are run at once")
     cells = {cell.id: cell for cell in (Cell(notebooks, each, given) for each in varied)}
-    included = _mappings(path, grid, "include")
-    _refuse_many(path, "include", len(cells) + len(included))
-    for number, more in enumerate(included):
-        _refuse_taken(path, more, given, "include", number)
+    for number, more in enumerate(grid.include):
         cell = Cell(notebooks, more, given)
         if cell.id in cells:
-            raise ConfigError(f"{_at(path, 'include', number)}: the cell {cell} is there already")
+            refuse(("include", number), f"the cell {cell} is there already")
         cells[cell.id] = cell
     if not cells:
-        raise ConfigError(f"{path}: no cell is left; `parameters:` holds lists, `include:` single cells")
+        refuse((), "no cell is left; `parameters:` holds lists, `include:` single cells")
     return [*cells.values()]
 
 
-def _notebooks(path: Path, grid: Mapping[str, Any]) -> tuple[str, ...]:
-    """The notebooks of each cell, those first that others come `after:`."""
-    named = grid.get("notebooks")
-    where = _at(path, "notebooks")
-    asking = [name for name, book in available().items() if not collects(book)]
-    if not isinstance(named, list) or not named or not all(isinstance(each, str) for each in named):
-        raise ConfigError(f"{where}: notebooks must be a list of names, not empty; there are: {', '.join(asking)}")
+def _faults(grid: Grid, given: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
+    """What is wrong with a grid whose values are of the right kinds: where, and in words."""
+    lists, asking = grid.parameters, [name for name, book in available().items() if not collects(book)]
+    if not grid.notebooks:
+        yield ("notebooks",), f"notebooks must be a list of names, not empty; there are: {', '.join(asking)}"
     try:
-        books = {experiment_of(book): book.stem for book in chosen(tuple(named))}
+        books = [book.stem for book in chosen(tuple(grid.notebooks))]
     except ConfigError as error:
-        raise ConfigError(f"{where}: {error}") from None
-    if len(books) < len(named):
-        raise ConfigError(f"{where}: a notebook is named twice")
-    collecting = [stem for stem in books.values() if stem not in asking]
-    if collecting:
-        raise ConfigError(
-            f"{where}: {', '.join(collecting)} collects what others found and cannot be part of a matrix; afterwards "
-            "`recuse run` it with -p results and a folder of cells"
-        )
-    try:
-        order = TopologicalSorter({name: [a for a in load_config(name).after if a in books] for name in books})
-        return tuple(books[name] for name in order.static_order())
-    except CycleError:
-        raise ConfigError(f"{where}: by their `after:` these wait for each other: {', '.join(books)}") from None
-
-
-def _lists(path: Path, grid: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, list[Any]]:
-    lists = grid.get("parameters", {})
-    if not isinstance(lists, dict):
-        raise ConfigError(f"{_at(path, 'parameters')}: parameters must be a list a name, such as seed: [1, 2]")
-    _refuse_taken(path, lists, given, "parameters")
+        yield ("notebooks",), str(error)
+    if len({*books}) < len(books):
+        yield ("notebooks",), "a notebook is named twice"
+    if collecting := [stem for stem in books if stem not in asking]:
+        words = "collects what others found and cannot be part of a matrix; afterwards `recuse run` it with -p results"
+        yield ("notebooks",), f"{', '.join(collecting)} {words} and a folder of cells"
+    names = [("parameters", name) for name in lists]
+    for *place, name in (*names, *(("include", n, name) for n, each in enumerate(grid.include) for name in each)):
+        if name in OURS:
+            ours = "budget_usd" if name == "budget_total_usd" else name
+            yield (*place, name), f"{name} is one for the whole matrix; give it with -p {ours}"
+        if name in given:
+            yield (*place, name), f"{name} is also given with -p; leave one of them out"
     for name, values in lists.items():
-        if not isinstance(values, list) or not values:
-            told = f"{name} = {_shown(values)}: must be a list of values, such as [1, 2]"
-            raise ConfigError(f"{_at(path, 'parameters', name)}: {told}")
         text, times = Counter(map(_text, values)).most_common(1)[0]
         if times > 1:
-            raise ConfigError(f"{_at(path, 'parameters', name)}: {name} lists {_shown(json.loads(text))} twice")
-    _refuse_many(path, "parameters", prod(map(len, lists.values())))
-    return lists
-
-
-def _refuse_many(path: Path, key: str, cells: int) -> None:
-    if cells > MOST_CELLS:
-        raise ConfigError(f"{_at(path, key)}: {cells} cells; at most {MOST_CELLS} are run at once")
-
-
-def _excluded(path: Path, grid: Mapping[str, Any], lists: Mapping[str, list[Any]]) -> list[ItemsView[str, str]]:
-    found = []
-    for number, wanted in enumerate(_mappings(path, grid, "exclude")):
+            yield ("parameters", name), f"{name} lists {_shown(json.loads(text))} twice"
+    if (count := prod(map(len, lists.values()))) > MOST_CELLS:
+        yield ("parameters",), f"{count} cells; at most {MOST_CELLS} are run at once"
+    for number, wanted in enumerate(grid.exclude):
         for name, value in wanted.items():
-            told = ""
-            if name not in lists:
-                told = f"'{name}' is not varied; `parameters:` has: {', '.join(lists)}"
-            elif _text(value) not in map(_text, lists[name]):
-                told = f"{name} = {_shown(value)} is in no cell; it is one of: {', '.join(map(_shown, lists[name]))}"
-            if told:
-                raise ConfigError(f"{_at(path, 'exclude', number, name)}: {told}")
-        found.append(_texts(wanted).items())
-    return found
-
-
-def _mappings(path: Path, grid: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    listed = grid.get(key, [])
-    if not isinstance(listed, list):
-        raise ConfigError(f"{_at(path, key)}: {key} must be a list of parameters with values, one entry a cell")
-    for number, each in enumerate(listed):
-        if not isinstance(each, dict) or not each:
-            raise ConfigError(f"{_at(path, key, number)}: {_shown(each)}: an entry of {key} is like {{seed: 1}}")
-    return listed
-
-
-def _refuse_taken(path: Path, named: Mapping[str, Any], given: Mapping[str, Any], *keys: str | int) -> None:
-    for name in named:
-        told = ""
-        if not isinstance(name, str):
-            told = f"{name!r} is no name of a parameter"
-        elif name in OURS:
-            ours = "budget_usd" if name == "budget_total_usd" else name
-            told = f"{name} is one for the whole matrix; give it with -p {ours}"
-        elif name in given:
-            told = f"{name} is also given with -p; leave one of them out"
-        if told:
-            raise ConfigError(f"{_at(path, *keys, name)}: {told}")
-
-
-def _at(path: Path, *keys: str | int) -> str:
-    """File and line of what stands under these keys, or of what is around it."""
-    line = line_of(path, keys)
-    return f"{path}, line {line}" if line else str(path)
+            at, values = ("exclude", number, name), lists.get(name, [])
+            if not values:
+                yield at, f"'{name}' is not varied; `parameters:` has: {', '.join(lists)}"
+            if _text(value) not in map(_text, values):
+                yield at, f"{name} = {_shown(value)} is in no cell; it is one of: {', '.join(map(_shown, values))}"
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:
@@ -425,6 +387,13 @@ SHORT = 28
 DEFAULT = "default"
 
 
+def _done(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[Cell, Path]]:
+    """The cells that are done, each with the folder of each of its experiments."""
+    for cell in cells:
+        if done(cell, place := folder / "cells" / cell.id):
+            yield from ((cell, place / _experiment(name)) for name in cell.notebooks)
+
+
 def numbers(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
     """A row a cell, experiment and number of the cells that are done.
 
@@ -432,18 +401,15 @@ def numbers(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = [row for cell in cells if done(cell, place := folder / "cells" / cell.id) for row in _rows(cell, place)]
+    rows = [
+        {"cell": cell.id, **_values(cell), "experiment": place.name}
+        | {f"where.{name}": value for name, value in number["where"].items()}
+        | {name: number.get(name) for name in ("id", *FIELDS)}
+        for cell, place in _done(cells, folder)
+        for number in json.loads((place / "numbers.json").read_text(encoding="utf-8"))["numbers"]
+    ]
     wheres = sorted({name for row in rows for name in row if name.startswith("where.")})
     return pd.DataFrame(rows, columns=["cell", *_varied(cells), "experiment", "id", *wheres, *FIELDS])
-
-
-def _rows(cell: Cell, folder: Path) -> Iterator[dict[str, Any]]:
-    for experiment in (experiment_of(available()[name]) for name in cell.notebooks):
-        found = json.loads((folder / experiment / "numbers.json").read_text(encoding="utf-8"))["numbers"]
-        for number in found:
-            where = {f"where.{name}": value for name, value in number["where"].items()}
-            fields = {name: number.get(name) for name in ("id", *FIELDS)}
-            yield {"cell": cell.id, **_values(cell), "experiment": experiment, **where, **fields}
 
 
 def results(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
@@ -456,19 +422,14 @@ def results(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
     """
     import pandas as pd
 
-    told, held = ("judge", "measure", "verdict", "p", "smallest", "words"), ("value", "low", "high", "unit", "n")
-    held = ("id", *held, "clusters")
     rows = [
-        {
-            **{"cell": cell.id, **_values(cell), "experiment": experiment, "data": line.estimate.data},
-            **{name: getattr(line, name) for name in told},
-            **{name: getattr(line.estimate, name) for name in held},
-            "where": json.dumps(line.estimate.where),
-        }
+        vars(line.estimate)
+        | vars(line)
+        | {"cell": cell.id, **_values(cell), "experiment": experiment, "where": json.dumps(line.estimate.where)}
         for cell, experiment, line in _lines(cells, folder)
     ]
-    columns = ["experiment", "data", "judge", "measure", "id", "where", "verdict", *held[1:], "p", "smallest", "words"]
-    return pd.DataFrame(rows, columns=["cell", *_varied(cells), *columns])
+    columns = ["experiment", "data", "judge", "measure", "id", "where", "verdict", "value", "low", "high", "unit", "n"]
+    return pd.DataFrame(rows, columns=["cell", *_varied(cells), *columns, "clusters", "p", "smallest", "words"])
 
 
 def runs(cells: Sequence[Cell], folder: Path) -> list[Run]:
@@ -502,15 +463,11 @@ def varied(cells: Iterable[Cell]) -> list[str]:
 
 
 def _lines(cells: Sequence[Cell], folder: Path) -> Iterator[tuple[Cell, str, CardLine]]:
-    from helpers.overview.collecting import SUMMARY, read
+    from helpers.overview import SUMMARY, read
 
-    for cell in cells:
-        if not done(cell, place := folder / "cells" / cell.id):
-            continue
-        for experiment in (experiment_of(available()[name]) for name in cell.notebooks):
-            if (place / experiment / SUMMARY).is_file():  # a notebook that asks nobody has none
-                lines = read(place / experiment).lines
-                yield from ((cell, experiment, line) for line in lines if line.estimate.data != "published")
+    for cell, place in _done(cells, folder):
+        if (place / SUMMARY).is_file():  # a notebook that asks nobody has none
+            yield from ((cell, place.name, x) for x in read(place).lines if x.estimate.data != "published")
 
 
 def _settings(cell: Cell, left_out: Sequence[str], names: bool = False) -> str:

@@ -16,13 +16,13 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from helpers.judge.terminal import GRACE_SECONDS, HANGUP, handling
-from helpers.run.quick import without_grammar
 
 
 @contextmanager
@@ -213,6 +213,21 @@ def undisturbed() -> Iterator[None]:
             signal.raise_signal(heard[0])
 
 
+def failed(error: BaseException) -> Future:
+    """The future of what could not be begun."""
+    future: Future = Future()
+    future.set_exception(error)
+    return future
+
+
+def submit(pool: ProcessPoolExecutor, *call: Any) -> Future:
+    """Have this called in the pool; a pool that an earlier call took down gives a failed future."""
+    try:
+        return pool.submit(*call)
+    except BrokenProcessPool as error:
+        return failed(error)
+
+
 @contextmanager
 def stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Iterator[None]:
     """End the processes of `pool` before an interrupt (or whatever else) leaves this block.
@@ -274,10 +289,8 @@ STARTS = 3
 
 def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> None:
     """Run all cells with these parameters; `draft` gets them as they are done. What goes wrong, papermill raises."""
+    import papermill
     from traitlets.config import Config
-
-    with without_grammar():
-        import papermill
 
     until = time.monotonic() + START_SECONDS
     for left in reversed(range(STARTS)):

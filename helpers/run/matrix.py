@@ -23,7 +23,7 @@ from helpers.providers.keys import redact, refuse
 from helpers.run import asking
 from helpers.run.cells import REPLIES, Cell, Outcome, Runner, Task, code, done, inputs, keep, run_cell, take_in, unpack
 from helpers.run.control import doubtful
-from helpers.run.kernels import begin_process, stopping, undisturbed
+from helpers.run.kernels import begin_process, failed, stopping, submit, undisturbed
 from helpers.run.notebooks import available, execute, experiment_of
 from helpers.types import Experiment, Request, Trial, short_hash
 
@@ -370,13 +370,6 @@ def _share(matrix: Matrix, here: Foreseen, waiting: Sequence[str], running: Mapp
     return min(free, here.usd + over / (1 + len(waiting)) / tries)
 
 
-def failed(error: BaseException) -> Future:
-    """The future of what could not be begun."""
-    future: Future = Future()
-    future.set_exception(error)
-    return future
-
-
 def _error(future: Future) -> BaseException | None:
     return CancelledError("nobody runs it any more") if future.cancelled() else future.exception()
 
@@ -406,12 +399,9 @@ def local(processes: int | None = None, run: Runner = execute) -> Opener:
         count = processes or os.cpu_count() or 1
         with ProcessPoolExecutor(count, initializer=begin_process) as pool, stopping(pool, running):
 
-            def submit(task: Task, folder: Path) -> Future:
-                try:
-                    return pool.submit(run_cell, task, folder, run)
-                except BrokenProcessPool as error:  # a cell before this one took the pool down
-                    return failed(error)
+            def begin(task: Task, folder: Path) -> Future:
+                return submit(pool, run_cell, task, folder, run)
 
-            yield Engine(submit, lambda: count, (BrokenProcessPool, SystemExit))
+            yield Engine(begin, lambda: count, (BrokenProcessPool, SystemExit))
 
     return opened

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import paths
-from helpers.check import variables
-from helpers.check.reading import binary
+from helpers.check import binary, variables
 from helpers.config import ConfigError, collection_names, load_collection, load_config, load_experiment
 from helpers.judge import UNWRITTEN, notice
 from helpers.providers.keys import declare, found, leave_browser, redact, redact_all, refuse
@@ -34,7 +33,6 @@ from helpers.run.kernels import (
     run_cells,
     stopping,
 )
-from helpers.run.quick import without_grammar
 from helpers.store import StoreError
 
 #: Colours in a traceback, which could stand within a key.
@@ -47,8 +45,7 @@ def clean(draft: Path, final: Path) -> None:
     Whoever runs it is told which cell of `final` held which variable's value. A notebook without keys keeps its bytes,
     and one that cannot be read as a notebook is cleaned as text.
     """
-    with without_grammar():
-        import nbformat
+    import nbformat
 
     try:
         book = nbformat.read(draft, as_version=4)
@@ -151,8 +148,7 @@ DEFAULTS, INJECTED = "parameters", "injected-parameters"
 
 def load(report: Path) -> Any:
     """The notebook in a file; anything else is a ValueError that names the file."""
-    with without_grammar():
-        from nbformat import convert, reader, validate
+    from nbformat import convert, reader, validate
 
     try:
         book = convert(reader.reads(report.read_text(encoding="utf-8")), 4)
@@ -258,9 +254,8 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool
 
 def _parameters(notebook: Path) -> list[str]:
     """The names of its parameters; papermill would ask a notebook that JupyterLab did not save for its language."""
-    with without_grammar():
-        import nbformat
-        from papermill.translators import PythonTranslator
+    import nbformat
+    from papermill.translators import PythonTranslator
 
     try:
         cells = nbformat.read(notebook, as_version=4).cells
@@ -300,8 +295,7 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
 
 def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]) -> tuple[str | None, bool]:
     """What went wrong and where it is kept, None where the report is whole and in its place; `untold`."""
-    with without_grammar():
-        from papermill.exceptions import PapermillExecutionError
+    from papermill.exceptions import PapermillExecutionError
 
     failed = report.with_name(f"{report.stem}.failed.ipynb")
     words = "what came is stored"
@@ -337,8 +331,7 @@ def _kept(draft: Path, failed: Path) -> str:
 
 def quiet(path: Path, report: Path) -> None:
     """Remove what differs from run to run and is no result (times, paths, versions), and keep links leading home."""
-    with without_grammar():
-        import nbformat
+    import nbformat
 
     book = nbformat.read(path, as_version=4)
     for place in (book, *book.cells):

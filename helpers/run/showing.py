@@ -19,7 +19,7 @@ from helpers.run.asking import Asked, bias_of
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.tables import View
 from helpers.types import Estimate, short_hash
-from helpers.words import CardLine, Headline, sentence
+from helpers.words import Headline, sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,7 +186,7 @@ def machine_provenance(asked: Asked) -> dict[str, Any]:
             for key, value in asked.experiment.parameters.items()
             if key not in ("out", "store")
         },
-        "inputs": short_hash(*(key for key in _inputs(asked)), shown.to_csv(index=False), digits=16),
+        "inputs": short_hash(*(x.trial.request.key for x in asked.judgments), shown.to_csv(index=False), digits=16),
     }
 
 
@@ -210,10 +210,6 @@ def controls_told(asked: Asked) -> dict[str, dict[str, Any]]:
     }
 
 
-def _inputs(asked: Asked) -> list[str]:
-    return [judgment.trial.request.key for judgment in asked.judgments]
-
-
 def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Estimate]) -> dict[str, Any]:
     """The content of summary.json: one row for published and one for this run's data, and the card's lines.
 
@@ -224,41 +220,26 @@ def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Est
     bias, experiment = bias_of(asked.experiment), asked.experiment
     judgments = frames.one_row_each(asked.frame)
     lost = float((judgments["outcome"] != "ok").mean())
-    rows = [_row(found, found.unreadable) for found in [bias.headline(published)] if found]
+    rows = [(found, found.unreadable) for found in [bias.headline(published)] if found]
     headline, mute = bias.headline(estimates), frames.unreadable_words(frames.losses(asked.frame))
     if lost == 1 and mute:
         share = Estimate("unreadable_share", {}, lost, n=len(judgments), method="counted", data=asked.data)
         headline = Headline(sentence(mute.replace("**Cannot", "cannot").replace("**", "")[:-1], asked.data), share)
-    rows += [_row(found, lost) for found in [headline] if found]
-    lines = [*bias.card(published), *bias.card(estimates, _vendors(asked))]
+    rows += [(headline, lost)] if headline else []
+    vendors: dict[str, str] = {}
+    if "judge_vendor" in asked.frame:
+        pairs = asked.frame[["judge", "judge_vendor"]].dropna().drop_duplicates("judge")
+        vendors = dict(zip(pairs["judge"], pairs["judge_vendor"], strict=True))
+    lines = [*bias.card(published), *bias.card(estimates, vendors)]
     return {
         "title": experiment.name,
         "question": experiment.title,
-        "rows": rows,
-        "card": [_line(line) for line in lines],
+        "rows": [
+            {"sentence": found.sentence, **numbers([found.estimate])[0], "unreadable": share} for found, share in rows
+        ],
+        "card": [{**asdict(line), "estimate": numbers([line.estimate])[0]} for line in lines],
         "models": costs(asked)["models"],
     }
-
-
-def _vendors(asked: Asked) -> dict[str, str]:
-    """The vendor of each judge, where the frame knows it."""
-    if "judge_vendor" not in asked.frame:
-        return {}
-    known = asked.frame[["judge", "judge_vendor"]].dropna().drop_duplicates("judge")
-    return dict(zip(known["judge"], known["judge_vendor"], strict=True))
-
-
-def _row(found: Headline, unreadable: float) -> dict[str, Any]:
-    return {"sentence": found.sentence, **_number(found.estimate), "unreadable": unreadable}
-
-
-def _number(each: Estimate) -> dict[str, Any]:
-    (record,) = numbers([each])
-    return record
-
-
-def _line(line: CardLine) -> dict[str, Any]:
-    return {**asdict(line), "estimate": _number(line.estimate)}
 
 
 def costs(asked: Asked) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from helpers import datasets, paths, prompts
 from helpers.biases.cognitive.asked import questions
@@ -216,14 +216,6 @@ def _first_ids(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def decisions_from(source: Path | str, experiment: Experiment) -> pd.DataFrame:
-    """The decisions frame of published decision files; what could not be read stands in `attrs`."""
-    tests = () if experiment.questions == "builtin" else questions_from(experiment.questions, experiment)
-    loaded = datasets.load_decisions(source, experiment.hub, tests)
-    loaded.frame.attrs |= {"counts": loaded.counts, "problems": [str(each) for each in loaded.problems]}
-    return loaded.frame
-
-
 #: What the win rates hold equal, and what the datasets call it.
 FEATURES = {"token_len": "length", "header_count": "headers", "list_count": "lists", "bold_count": "bold"}
 
@@ -268,9 +260,8 @@ def game_answers(
     return result
 
 
-def game_judgments(source: Path | str, experiment: Experiment, questions: Sequence[Question]) -> pd.DataFrame:
-    """The games frame of published verdicts; what could not be read stands in `attrs`: "counts" and "problems"."""
-    loaded = datasets.load_games(source, experiment.hub, questions=questions, experiment=experiment.name)
+def _with_problems(loaded: Any) -> pd.DataFrame:
+    """The frame of published verdicts; what could not be read stands in `attrs`: "counts" and "problems"."""
     loaded.frame.attrs |= {"counts": loaded.counts, "problems": [str(each) for each in loaded.problems]}
     return loaded.frame
 
@@ -290,11 +281,9 @@ def features(asked: Asked) -> pd.DataFrame | None:
             if answer.text
         ]
         return pd.DataFrame(rows, columns=["question_id", "candidate", *FEATURES]).rename(columns=FEATURES)
-    source = experiment.own["answers"]
-    if source == "ask":
+    if experiment.own["answers"] == "ask":
         return None
-    where = source if source == "hub" else Path(source).expanduser()
-    return datasets.load_arena_answers(where, experiment.hub).style.rename(columns=FEATURES)
+    return datasets.load_arena_answers(_source(experiment, "answers"), experiment.hub).style.rename(columns=FEATURES)
 
 
 #: The words that each of these parameters knows besides a file or folder.
@@ -306,25 +295,25 @@ def questions_of(experiment: Experiment) -> tuple[Question, ...]:
 
     No question left, an unknown category or a source that does not exist is a ValueError or FileNotFoundError.
     """
-    if experiment.own.get("format") == "passages":
-        source = _read_there(experiment, "questions")
-        return _chosen(experiment, datasets.load_passages(source, experiment.hub, experiment.own["hard"]))
-    if experiment.own.get("format") == "tests":
-        return _chosen(experiment, questions_from(_read_there(experiment, "questions"), experiment))
-    if experiment.own.get("format") == "arena" and experiment.questions != "builtin":
-        return _chosen(experiment, _arena_questions(experiment))
-    return _chosen(experiment, _built_in_or_answered(experiment))
+    kind, source = experiment.own.get("format"), _source(experiment, "questions")
+    if kind == "passages":
+        found = datasets.load_passages(source, experiment.hub, experiment.own["hard"])
+    elif kind == "tests":
+        found = questions_from(source, experiment)
+    elif kind == "arena" and experiment.questions != "builtin":
+        found = datasets.load_arena_questions(source, experiment.hub)
+    else:
+        found = _built_in_or_answered(experiment, source)
+    return _chosen(experiment, found)
 
 
-def _built_in_or_answered(experiment: Experiment) -> tuple[Question, ...]:
+def _built_in_or_answered(experiment: Experiment, source: Path | str) -> tuple[Question, ...]:
     """The questions that `questions` names; where they are built in, and published answers hold others, those."""
-    questions = datasets.load_questions(_read_there(experiment, "questions"), experiment.hub)
+    questions = datasets.load_questions(source, experiment.hub)
     if experiment.questions != "builtin" or experiment.own.get("answers", "ask") == "ask":
         return questions
     try:
-        answered = datasets.load_questions(
-            _read_there(experiment, "answers"), (experiment.hub or {}) | {"questions": None}
-        )
+        answered = datasets.load_questions(_source(experiment, "answers"), (experiment.hub or {}) | {"questions": None})
     except (FileNotFoundError, ValueError):
         return questions  # they hold no questions, or are refused when they are read as answers
     there = {question.id for question in questions}
@@ -338,20 +327,20 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
     other questions but not this one, its answer has the outcome "missing": the question is then not judged. A question
     without any answer, or a candidate without any, is a ValueError. Of questions on passages see `pair_sources`.
     """
-    source = experiment.own.get("answers", "ask")
+    source, kind = experiment.own.get("answers", "ask"), experiment.own.get("format")
     if source == "ask":
         return None
-    if experiment.own.get("format") == "passages":
-        given = pair_answers(experiment, questions, _responses(experiment))
+    place = _source(experiment, "answers")
+    if kind == "passages":
+        given = pair_answers(experiment, questions, datasets.load_responses(place, experiment.hub))
         return {key: prompts.without_nonce(experiment.seed, answer) for key, answer in given.items()}
-    if experiment.own.get("format") == "arena":
-        return game_answers(experiment, questions, _read_there(experiment, "answers"))
-    loaded = datasets.load_answers(_read_there(experiment, "answers"), experiment.hub, questions)
-    makers = {answer.candidate: answer for answer in loaded}
-    names = experiment.parameters.get("candidates") or sorted(makers)
-    unknown = [name for name in names if name not in makers]
-    if unknown:
-        raise ValueError(f"answers={source!r} has none of {', '.join(unknown)}; it has: {', '.join(sorted(makers))}")
+    if kind == "arena":
+        return game_answers(experiment, questions, place)
+    loaded = datasets.load_answers(place, experiment.hub, questions)
+    makers = sorted({answer.candidate for answer in loaded})
+    names = experiment.parameters.get("candidates") or makers
+    if unknown := [name for name in names if name not in makers]:
+        raise ValueError(f"answers={source!r} has none of {', '.join(unknown)}; it has: {', '.join(makers)}")
     found = {(answer.question_id, answer.candidate): answer for answer in loaded}
     answered = {answer.question_id for answer in loaded}
     without = sorted({question.id for question in questions} - answered)
@@ -374,22 +363,23 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
     from helpers.frames import recoded
 
     source, known = experiment.judgments, ()
-    asking = experiment.own.get("answers", "ask") == "ask"
-    if experiment.own.get("format") == "passages":
+    kind, hub = experiment.own.get("format"), experiment.hub
+    answers = None if experiment.own.get("answers", "ask") == "ask" else _source(experiment, "answers")
+    if kind == "passages":
         if experiment.own["hard"]:
             raise ValueError(f"hard=True: judgments={source!r} do not say which questions are hard")
-        responses = None if asking else _responses(experiment)
-        frame = pair_judgments(_read_there(experiment, "judgments"), experiment, responses)
-    elif experiment.own.get("format") == "tests":
-        frame = decisions_from(_read_there(experiment, "judgments"), experiment)
-    elif experiment.own.get("format") == "arena":
-        known = () if experiment.questions == "builtin" else _arena_questions(experiment)
-        if not asking:
-            _read_there(experiment, "answers")  # `features` reads them after the verdicts: not there is told now
-        frame = game_judgments(_read_there(experiment, "judgments"), experiment, known)
+        responses = datasets.load_responses(answers, hub) if answers else None
+        frame = pair_judgments(_source(experiment, "judgments"), experiment, responses)
+    elif kind == "tests":
+        tests = () if experiment.questions == "builtin" else questions_from(experiment.questions, experiment)
+        frame = _with_problems(datasets.load_decisions(_source(experiment, "judgments"), hub, tests))
+    elif kind == "arena":
+        if experiment.questions != "builtin":
+            known = datasets.load_arena_questions(_source(experiment, "questions"), hub)
+        loaded = datasets.load_games(_source(experiment, "judgments"), hub, questions=known, experiment=experiment.name)
+        frame = _with_problems(loaded)
     else:
-        answers = () if asking else datasets.load_answers(_read_there(experiment, "answers"), experiment.hub)
-        frame = _loaded(experiment, answers)
+        frame = _loaded(experiment, datasets.load_answers(answers, hub) if answers else ())
     there = sorted(frame["judge"].unique())
     judges: Sequence[str] = there
     if "judges" in experiment.parameters:
@@ -433,12 +423,13 @@ def _of_hints(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
     return frame[frame["condition"].isin([*hints, "none"])]
 
 
-def _places(experiment: Experiment) -> list[Path]:
-    """The files or folders of the judgments; on the hub there can be several."""
-    named = (experiment.hub or {}).get("judgments")
-    if experiment.judgments != "hub" or not isinstance(named, list):
+def _places(experiment: Experiment) -> list[Path | str]:
+    """The files or folders of the judgments; on the hub, whose files are fetched, there can be several."""
+    if experiment.judgments != "hub":
         return [_source(experiment, "judgments")]
-    return [datasets.from_hub({**experiment.hub, "judgments": place}, "judgments", paths.DOWNLOADS) for place in named]
+    named = (experiment.hub or {}).get("judgments")
+    entries = [{**experiment.hub, "judgments": each} for each in named] if isinstance(named, list) else [experiment.hub]
+    return [datasets.from_hub(entry, "judgments", paths.DOWNLOADS) for entry in entries]
 
 
 def _loaded(experiment: Experiment, answers: Sequence[Answer]) -> pd.DataFrame:
@@ -478,31 +469,15 @@ def _chosen(experiment: Experiment, questions: Sequence[Question]) -> tuple[Ques
     return chosen
 
 
-def _arena_questions(experiment: Experiment) -> tuple[Question, ...]:
-    return datasets.load_arena_questions(_read_there(experiment, "questions"), experiment.hub)
-
-
-def _responses(experiment: Experiment) -> datasets.Responses:
-    return datasets.load_responses(_read_there(experiment, "answers"), experiment.hub)
-
-
-def _read_there(experiment: Experiment, parameter: str) -> Path | str:
-    """As `_source`; the hub's files are fetched by who reads them, for a folder holds other files than elsewhere."""
+def _source(experiment: Experiment, parameter: str) -> Path | str:
+    """The file or folder that a parameter means; "hub" stays: who reads it knows which of its files to fetch."""
     named = experiment.own["answers"] if parameter == "answers" else getattr(experiment, parameter)
-    return "hub" if named == "hub" else _source(experiment, parameter)
-
-
-def _source(experiment: Experiment, parameter: str) -> Path:
-    """The file or folder that a parameter means; the hub's files are fetched."""
-    source = experiment.own["answers"] if parameter == "answers" else getattr(experiment, parameter)
-    if parameter == "questions" and source == "builtin":
+    if parameter == "questions" and named == "builtin":
         return experiment.builtin
-    if source == "hub":
-        return datasets.from_hub(experiment.hub, parameter, paths.DOWNLOADS)
-    path = Path(source).expanduser()
-    if not path.exists():
+    path = Path(named).expanduser()
+    if named != "hub" and not path.exists():
         words = ", ".join(f'"{word}"' for word in WORDS[parameter])
         raise FileNotFoundError(
-            f"{parameter}={source!r}: not one of {words}, and there is no such file or folder ({path.absolute()})"
+            f"{parameter}={named!r}: not one of {words}, and there is no such file or folder ({path.absolute()})"
         )
-    return path
+    return named if named == "hub" else path

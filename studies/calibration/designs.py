@@ -6,10 +6,13 @@ How much questions, tastes and noise vary here: sizes fitted to published rates 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from helpers.biases.hinting import paired
 from helpers.biases.hinting import paired as hint_names
@@ -18,7 +21,9 @@ from helpers.biases.position.both_orders import pairs as game_pairs
 from helpers.biases.self_preference import items as accuracy
 from helpers.biases.self_preference import measured as self_preference_measured
 from helpers.biases.top_choice import defended, rates
+from helpers.config import load_config
 from helpers.config.numbers import load_numbers
+from helpers.power import enough
 from helpers.types import Estimate
 from studies.calibration.experiments import cognitive_biases as bias_tests
 from studies.calibration.worlds import decisions, games, listwise, pairs
@@ -41,6 +46,8 @@ BIASES = {
 }
 WORDINGS = 3
 DATA = "simulated"
+#: A number has a spread where at least this share of the runs gives it with an interval.
+SHARE_GIVEN = 0.8
 #: What can be measured in one run: the numbers that a measure gives, and the measure.
 Measures = Mapping[tuple[str, ...], Callable[[], list[Estimate]]]
 #: Of questions, judges, repeats and chance: one run.
@@ -124,3 +131,54 @@ WORLDS: dict[str, tuple[Draw, int, int]] = {
     "position": (_position, 4, 40),
     "cognitive": (_cognitive, 4, 40),
 }
+
+
+def world_of(name: str) -> tuple[Draw, int, int]:
+    """How the numbers of experiment `name` are drawn, with how many judges by default and at most."""
+    bias = load_config(name).bias
+    if bias not in WORLDS:
+        raise ValueError(f"no simulated world for {name}; use a pilot (there are worlds for {', '.join(WORLDS)})")
+    return WORLDS[bias]
+
+
+def simulated(
+    name: str,
+    questions: int,
+    judges: int | None = None,
+    repeats: int | None = None,
+    draws: int = 200,
+    seed: int = 20,
+    ids: Sequence[str] = (),
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> list[Estimate]:
+    """Each number of experiment `name` over `draws` simulated runs: `value` is its mean, `se` its standard deviation.
+
+    `judges` None: as many as the world has by default; more than it can have, and fewer than 10 questions, are a
+    ValueError. `repeats` None: as in config.yaml. The Monte-Carlo error of `se` is se / sqrt(2 (draws - 1)). A number
+    that fewer than 80 % of the runs give with an interval has none. `ids`: measure only what gives these numbers.
+    `progress` wraps the turns, as tqdm does.
+    """
+    draw, usual, most = world_of(name)
+    count, times = judges or usual, repeats or load_config(name).repeats
+    if not 1 <= count <= most:
+        raise ValueError(f"{count} judges: the simulated world of {name} has 1 to {most}; a pilot may have any number")
+    found: dict[tuple[str, tuple], list[Estimate]] = {}
+    for turn in progress(range(draws)):
+        for given, measure in draw(enough(questions), count, times, np.random.default_rng([seed, turn])).items():
+            for each in measure() if not ids or set(given) & set(ids) else ():
+                found.setdefault((each.id, tuple(each.where.items())), []).append(each)
+    return [_spread(each, draws) for each in found.values()]
+
+
+def _spread(each: Sequence[Estimate], draws: int) -> Estimate:
+    """One number over many runs."""
+    given = [one for one in each if math.isfinite(one.low)]
+    if len(given) < max(3, SHARE_GIVEN * draws):
+        why = f"given in {len(given)} of {draws} simulated runs"
+        return replace(each[0], value=math.nan, low=math.nan, high=math.nan, se=math.nan, p=math.nan, method=why)
+    values = np.array([one.value for one in given])
+    mean, sd = float(values.mean()), float(values.std(ddof=1))
+    n, clusters = (round(float(np.mean([getattr(one, key) for one in given]))) for key in ("n", "clusters"))
+    reach = sd * float(stdtrit(clusters - 1, 0.975))
+    found = replace(given[0], value=mean, low=mean - reach, high=mean + reach, se=sd, n=n, clusters=clusters)
+    return replace(found, method=f"{given[0].method}; over {draws} simulated runs")

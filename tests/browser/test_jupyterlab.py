@@ -21,7 +21,7 @@ import nbformat
 import pytest
 
 from helpers import paths
-from helpers.explore.browsing import DOT
+from helpers.explore import DOT
 from helpers.run.notebooks import available, collects
 from tests.browser.conftest import PATIENCE, listen, until
 

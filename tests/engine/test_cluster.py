@@ -25,7 +25,6 @@ from typing import Any
 import pytest
 
 from helpers import cluster, paths, store
-from helpers.cluster import workers
 from helpers.config import ConfigError
 from helpers.run import cells as run_cells
 from helpers.run import matrix
@@ -118,11 +117,11 @@ def test_a_worker_that_joined_with_other_code_runs_nothing(
     threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, now: str, told: str
 ) -> None:
     (cell,) = cells_of(tmp_path, SIX, question_limit=2)[:1]
-    monkeypatch.setattr(workers, "code", lambda: before)
-    monkeypatch.setattr(workers, "code_now", lambda: now)
+    monkeypatch.setattr(cluster, "code", lambda: before)
+    monkeypatch.setattr(cluster, "code_now", lambda: now)
     with distributed.Client(threads) as client:
         task = Task(cell, {}, 0.0, "present", f"{before}, {now}")
-        with pytest.raises(workers.Unfit, match=rf"tcp://\S+', '{told}"):
+        with pytest.raises(cluster.Unfit, match=rf"tcp://\S+', '{told}"):
             client.submit(cluster.remote, task, counted, pure=False).result()
         monkeypatch.undo()  # the same try is not begun yet: a worker that is fit can take it
         assert client.submit(cluster.remote, replace(task, code=code()), counted, pure=False).result().error is None
@@ -157,9 +156,8 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     STILL_FIT.clear()
     ASKED.clear()
     found = list[str]()
-    for module in (cluster, workers):
-        monkeypatch.setattr(module, "unready", standing)
-        monkeypatch.setattr(module, "notice", found.append)
+    monkeypatch.setattr(cluster, "unready", standing)
+    monkeypatch.setattr(cluster, "notice", found.append)
     monkeypatch.setattr(matrix, "ROOM_SECONDS", 0.05)
     return found
 
@@ -219,7 +217,7 @@ def test_what_waits_for_workers_that_are_all_gone_is_begun_again_elsewhere() -> 
     there = {"a": 1, "b": 1, "c": 1}
     run = lambda _function, *_, workers, on_error: {at: "unfit" if at == "c" else "" for at in workers}  # noqa: E731
     client = SimpleNamespace(nthreads=lambda: dict(there), run=run, get_executor=executor)
-    members = workers.Workers(client, [])
+    members = cluster.Workers(client, [])
     members.look()
     bound = members.begin(print)
     del there["a"]
@@ -283,7 +281,7 @@ def test_a_worker_with_other_code_or_no_key_is_told(
     cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
     with pytest.raises(ConfigError, match=r"the worker at tcp://\S+ lacks a key: .*OPENAI_API_KEY \(needed by gpt_"):
         ran(cells, tmp_path, cluster.dask(threads, needs=["sim_gpt_fast", "gpt_fast"], run=counted))
-    monkeypatch.setattr(workers, "code_now", lambda: "there")
+    monkeypatch.setattr(cluster, "code_now", lambda: "there")
     told = r"(?s)worker at tcp://\S+ has another state of Recuse.*worker at tcp://\S+ has another state"
     with pytest.raises(ConfigError, match=told):
         ran(cells, tmp_path, cluster.dask(threads, run=counted))

@@ -20,12 +20,11 @@ from helpers.biases.cognitive import effects as cognitive_effects
 from helpers.biases.cognitive.averages import pairs
 from helpers.config import ConfigError, load_experiment
 from helpers.figures.panels import NothingToDraw
-from helpers.power import precision
-from helpers.power.planning import Cost, units
-from helpers.power.precision import NoStandardError, Precision, standard_error
+from helpers.power import Cost, NoStandardError, Precision, standard_error, units
 from helpers.run.sources import questions_of
 from helpers.stats.power import detectable_effect, detectable_mcnemar, power_of, provable_margin, questions_for_mcnemar
 from helpers.types import Estimate
+from studies.calibration import designs
 from studies.calibration.designs import FITTED, WORLDS
 from studies.calibration.worlds import listwise as listwise_world
 from studies.calibration.worlds.decisions import Answerer, World, scale_frame, scale_sample, truths
@@ -48,7 +47,7 @@ def test_the_documents_questions_for_an_effect_of_a_hint() -> None:
     assert power.questions_for(margin, 0.05) == pytest.approx(180, rel=0.03)
     # Power of +1.5, 3.0, 4.8, 6.3, 7.8, 9.6 pp by cluster t: 7, 22, 45, 69, 84, 96 %, simulated with an SE of 0.5 pp.
     for effect, found in ((1.5, 7), (3.0, 22), (4.8, 45), (6.3, 69), (7.8, 84), (9.6, 96)):
-        assert 100 * power.chance(HINT, effect / 100) == pytest.approx(found, abs=4.5)
+        assert 100 * power_of(effect / 100, HINT.se, 79) == pytest.approx(found, abs=4.5)
 
 
 def test_mcnemar_questions_are_those_of_the_documents_table() -> None:
@@ -79,9 +78,9 @@ def test_more_questions_find_less_and_the_questions_for_an_effect_find_just_that
 
 def test_the_chance_at_the_smallest_effect_is_what_was_asked_for() -> None:
     for share in (0.5, 0.8, 0.95):
-        assert power.chance(HINT, power.smallest_detectable(HINT, 120, share), 120) == pytest.approx(share, abs=1e-6)
-    assert power.chance(HINT, 0.0) == pytest.approx(0.05) and power.chance(HINT, 9.0) == 1.0
-    assert power.chance(HINT, -0.05) == power.chance(HINT, 0.05)
+        assert power_of(detectable_effect(HINT.se, 79, share), HINT.se, 79) == pytest.approx(share, abs=1e-6)
+    assert power_of(0.0, HINT.se, 79) == pytest.approx(0.05) and power_of(9.0, HINT.se, 79) == 1.0
+    assert power_of(-0.05, HINT.se, 79) == power_of(0.05, HINT.se, 79)
     assert math.isnan(power_of(0.1, 0.0, 10)) and math.isnan(power_of(0.1, math.nan, 10))
     assert math.isnan(provable_margin(math.nan, 10)) and power.questions_for(HINT, 0.0) == math.inf
 
@@ -159,8 +158,6 @@ def test_a_pilot_is_read_from_its_numbers(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_planned_is_an_error_that_says_why() -> None:
-    with pytest.raises(ValueError, match="top1_rate: no headline number of mt_bench_blind; there are: self_preference"):
-        power.precisions([], "mt_bench_blind", ids=["top1_rate"])
     with pytest.raises(NoStandardError, match="none of its headline numbers is there"):
         power.precisions([], "mt_bench_blind")
     few = estimated("average_self_bias", {}, clusters=9)
@@ -321,8 +318,8 @@ Z = 2.8 / 2.8370
 
 @cache
 def listwise(draws: int) -> tuple:
-    estimates = power.simulated("mt_bench_blind", 80, draws=draws, ids=CHEAP)
-    return tuple(power.precisions(estimates, "mt_bench_blind", ids=CHEAP, draws=draws))
+    estimates = designs.simulated("mt_bench_blind", 80, draws=draws, ids=CHEAP)
+    return tuple(power.precisions(estimates, "mt_bench_blind", draws=draws))
 
 
 def errors(each: list[Precision]) -> tuple[float, float]:
@@ -344,9 +341,9 @@ def test_the_documents_smallest_detectable_effects(id: str, of: str, draws: int)
 
 @pytest.mark.slow
 def test_the_documents_smallest_effect_of_a_hint() -> None:
-    estimates = power.simulated("hinting_groups", 80, draws=200, ids=["hint_effect"])
-    each = power.precisions(estimates, "hinting_groups", ids=["hint_effect"], draws=200)
-    averages = [replace(one, level=0.05) for one in each if one.confirmatory]
+    estimates = designs.simulated("hinting_groups", 80, draws=200, ids=["hint_effect"])
+    each = power.precisions(estimates, "hinting_groups", draws=200)
+    averages = [replace(one, level=0.05) for one in each if one.confirmatory and one.id == "hint_effect"]
     assert len(averages) == 3  # the document has one test and no correction
     found, error = errors(averages)
     assert_near(found, error, 7.1, 0.05)
@@ -382,34 +379,34 @@ def test_a_pilots_own_error_and_the_simulated_one_are_the_same() -> None:
 
 def test_more_judges_repeats_and_questions_make_a_number_surer() -> None:
     def se(questions: int, judges: int, repeats: int) -> list[float]:
-        found = power.simulated("arena_hard_position_bias", questions, judges, repeats, 20, ids=["first_win_rate"])
+        found = designs.simulated("arena_hard_position_bias", questions, judges, repeats, 20, ids=["first_win_rate"])
         return [one.se for one in found if one.id == "first_win_rate"]
 
     (once,), (more,), twice = se(20, 1, 1), se(80, 1, 1), se(20, 2, 4)
     assert len(twice) == 2 and more == pytest.approx(once / 2, rel=0.5) and twice[0] < once
     few, every = (
-        power.simulated("mt_bench_blind", 20, judges, 1, 25, ids=["average_self_bias"])[-1] for judges in (2, 6)
+        designs.simulated("mt_bench_blind", 20, judges, 1, 25, ids=["average_self_bias"])[-1] for judges in (2, 6)
     )
     assert few.id == every.id == "average_self_bias" and few.se > every.se
 
 
 @pytest.mark.parametrize("name", ["quality_self_preference", "cognitive_biases"])
 def test_every_world_gives_planned_tests(name: str) -> None:
-    each = power.precisions(power.simulated(name, 60, 3, draws=3), name, asked=60, draws=3)
+    each = power.precisions(designs.simulated(name, 60, 3, draws=3), name, asked=60, draws=3)
     assert any(one.confirmatory for one in each) and all(one.here == 60 for one in each)
 
 
 def test_designs_that_a_world_cannot_have_are_refused() -> None:
     with pytest.raises(ValueError, match=r"7 judges: the simulated world of mt_bench_blind has 1 to 6"):
-        power.simulated("mt_bench_blind", 80, 7, draws=2)
+        designs.simulated("mt_bench_blind", 80, 7, draws=2)
     with pytest.raises(ValueError, match="9 questions"):
-        power.simulated("mt_bench_blind", 9, draws=2)
+        designs.simulated("mt_bench_blind", 9, draws=2)
 
 
 def test_without_the_repositorys_worlds_a_pilot_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precision, "DESIGNS", "studies.nowhere.designs")
+    monkeypatch.setattr(power, "DESIGNS", "studies.nowhere.designs")
     with pytest.raises(ValueError, match=r"no simulated worlds here: .* work in a clone .* or use a pilot"):
-        power.simulated("mt_bench_blind", 80, draws=2)
+        power.planned("mt_bench_blind", {}, 80)
 
 
 # --- is an effect of that size found as often as promised? ------------------------------------------------------------

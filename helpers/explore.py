@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, Template
+from markupsafe import Markup
 
 from helpers.escaping import cut, html, visible
 from helpers.judge import NoPrice, actual, dollars
@@ -27,8 +30,6 @@ FILTERS = ("judge", "category", "condition", "outcome", "mark")
 UNMARKED = "no mark"
 #: The first digits of a key that tables show, and the fewest by which one is found.
 DIGITS, FEWEST = 12, 6
-#: So many answers are told by name in a table.
-FEW = 2
 
 
 @dataclass(frozen=True)
@@ -112,9 +113,8 @@ def _usd(judgment: Judgment) -> float | None:
 def _told(item: Item) -> dict[str, tuple[str, ...]]:
     """What an item is under each filter; it can have several marks."""
     trial = item.judgment.trial
-    single = {"judge": trial.judge.name, "category": trial.category, "condition": trial.condition}
-    single["outcome"] = item.judgment.outcome
-    return {**{name: (value,) for name, value in single.items()}, "mark": item.kinds or (UNMARKED,)}
+    single = (trial.judge.name, trial.category, trial.condition, item.judgment.outcome)
+    return dict(zip(FILTERS, (*((value,) for value in single), item.kinds or (UNMARKED,)), strict=True))
 
 
 def choices(every: Sequence[Item]) -> dict[str, list[str]]:
@@ -155,17 +155,16 @@ def siblings(every: Sequence[Item], item: Item) -> list[Item]:
     What differs in least comes first: the other order and the control, by which verdicts are marked, before other
     conditions and repeats.
     """
-    place = item.place
-    found = [other for other in every if other is not item and other.place == place]
-    return sorted(found, key=lambda other: _distance(item.judgment.trial, other))
+    trial, place = item.judgment.trial, item.place
 
+    def distance(other: Item) -> tuple[int, bool, bool]:
+        """In how many respects it differs; then repeats, then not controls."""
+        beside = other.judgment.trial
+        turned, again = beside.shown != trial.shown, beside.request.repeat != trial.request.repeat
+        changed = beside.condition != trial.condition
+        return turned + again + changed, again, changed and not other.control
 
-def _distance(trial: Trial, other: Item) -> tuple[int, bool, bool]:
-    """How far a judgment is from a trial: in how many respects; then repeats, then not controls."""
-    beside = other.judgment.trial
-    turned, again = beside.shown != trial.shown, beside.request.repeat != trial.request.repeat
-    changed = beside.condition != trial.condition
-    return turned + again + changed, again, changed and not other.control
+    return sorted((other for other in every if other is not item and other.place == place), key=distance)
 
 
 def counted(every: Sequence[Item]) -> dict[str, int]:
@@ -183,24 +182,16 @@ def table(every: Sequence[Item], most: int = 10) -> pd.DataFrame:
     queues = [[item for item in every if kind in item.kinds] for kind in KINDS]
     turns = [item for turn in range(most) for queue in queues for item in queue[turn : turn + 1]]
     taken = list({id(item): item for item in turns}.values())[:most]
-    columns = ("question", "judge", "condition", "mark", "shown", "verdict", "key")
-    return pd.DataFrame([_row(item) for item in taken], columns=list(columns)).set_index("question")
+    columns = ["question", "judge", "condition", "mark", "shown", "verdict", "key"]
+    rows = [
+        (t.question_id, t.judge.name, t.condition, ", ".join(item.kinds), plain(in_order(t, 2)), plain(item.short), key)
+        for item in taken
+        for t, key in [(item.judgment.trial, item.key[:DIGITS])]
+    ]
+    return pd.DataFrame(rows, columns=columns).set_index("question")
 
 
-def _row(item: Item) -> Mapping[str, str]:
-    trial = item.judgment.trial
-    return {
-        "question": trial.question_id,
-        "judge": trial.judge.name,
-        "condition": trial.condition,
-        "mark": ", ".join(item.kinds),
-        "shown": plain(in_order(trial)),
-        "verdict": plain(item.short),
-        "key": item.key[:DIGITS],
-    }
-
-
-def in_order(trial: Trial, few: int = FEW) -> str:
+def in_order(trial: Trial, few: int) -> str:
     """What was shown, in its order; of options, and of more answers than `few`, only how many."""
     if not trial.wording and len(trial.shown) <= few:
         return ", ".join(trial.shown)
@@ -210,81 +201,77 @@ def in_order(trial: Trial, few: int = FEW) -> str:
 DOT = " \N{MIDDLE DOT} "
 #: Letters of a text that are shown.
 LONGEST = 20_000
-_BOX = (
-    "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;"
-    "max-height:26em;overflow:auto;border:1px solid #8888;padding:.5em"
-)
-_BESIDE = "display:grid;grid-template-columns:repeat(auto-fit,minmax(22em,1fr));gap:1em;line-height:1.4"
-_ROWS = "border-collapse:separate;border-spacing:.8em .2em;text-align:left;line-height:1.4"
-_FACTS = "margin:0;overflow-wrap:anywhere"
+#: What models and data sets wrote is text in it, never markup.
+_DETAIL = """\
+<div style="display:grid;grid-template-columns:repeat(auto-fit,minmax(22em,1fr));gap:1em;line-height:1.4">
+{%- for head, facts, texts in shown %}
+<section><p><strong>{{ head }}</strong>{% if simulated %} <strong>SIMULATED</strong>{% endif %}</p>
+<ul style="margin:0;overflow-wrap:anywhere">
+{%- for name, value in facts.items() if value %}<li>{{ name }}: <code>{{ value }}</code></li>{% endfor %}</ul>
+{%- for name, text in texts.items() if text %}
+<details{% if name != "System text" %} open{% endif %}><summary>{{ name }}</summary>
+<pre tabindex="0" style="white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;max-height:26em;overflow:auto;
+border:1px solid #8888;padding:.5em">{{ text }}</pre></details>
+{%- endfor %}</section>
+{%- endfor %}</div>
+{%- if others %}
+<table style="border-collapse:separate;border-spacing:.8em .2em;text-align:left;line-height:1.4">
+<caption>The same judge on the same answers to the same question</caption><thead><tr>
+{%- for name in others[0] %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead><tbody>
+{%- for row in others %}<tr>{% for cell in row.values() %}<td>{{ cell }}</td>{% endfor %}</tr>{% endfor %}
+</tbody></table>
+{%- endif %}"""
+
+
+@cache
+def _page() -> Template:
+    def shown(value: object) -> Markup:
+        return Markup(html(cut(value, LONGEST)))
+
+    return Environment(autoescape=True, finalize=shown).from_string(_DETAIL)
 
 
 def detail(item: Item, others: Sequence[Item] = (), simulated: bool = False) -> str:
-    """A judgment, and beside it the first of `others` that says something else; all others in a table.
+    """A judgment, and beside it the first of `others` that says something else; all others in a table."""
 
-    What models and data sets wrote is text here, never markup.
-    """
-    beside = next((other for other in others if _differs(item, other)), None)
-    parts = [_one(each, simulated) for each in (item, beside) if each is not None]
-    return f'<div style="{_BESIDE}">{"".join(parts)}</div>{_table([item, *others]) if others else ""}'
+    def says(each: Item) -> tuple[str, str]:
+        return each.verdict, each.judgment.outcome
 
-
-def _differs(item: Item, other: Item) -> bool:
-    return other.verdict != item.verdict or other.judgment.outcome != item.judgment.outcome
+    beside = next((other for other in others if says(other) != says(item)), None)
+    rows = [_beside(each) for each in (item, *others)] if others else []
+    shown = [_facts(each) for each in (item, beside) if each is not None]
+    return _page().render(shown=shown, others=rows, simulated=simulated)
 
 
-def _one(item: Item, simulated: bool) -> str:
-    judgment = item.judgment
-    trial, reply = judgment.trial, judgment.completion
-    where = [trial.question_id, trial.judge.name, trial.condition, f"repeat {trial.request.repeat}"]
-    head = f"<strong>{html(_text(DOT.join(where)))}</strong>{' <strong>SIMULATED</strong>' if simulated else ''}"
+def _facts(item: Item) -> tuple[str, dict[str, str], dict[str, str]]:
+    """What is told of one judgment: its place, its facts and its texts by name; empty ones are not shown."""
+    judgment, trial, reply = item.judgment, item.judgment.trial, item.judgment.completion
+    head = DOT.join([trial.question_id, trial.judge.name, trial.condition, f"repeat {trial.request.repeat}"])
     facts = {"outcome": judgment.outcome, "verdict": item.verdict, "marks": ", ".join(item.kinds)}
     facts["shown"] = "; ".join(f"{label}: {what}" for label, what in by_label(trial).items())
     if reply is not None:
-        usage = reply.usage
-        facts["tokens"] = ", ".join(f"{_count(n)} {what}" for n, what in ((usage.input, "in"), (usage.output, "out")))
+        counts = [("unknown" if n is None else f"{n:,}") for n in (reply.usage.input, reply.usage.output)]
+        facts["tokens"] = "{} in, {} out".format(*counts)
         facts["cost"] = "no price known" if item.usd is None else dollars(item.usd)
         facts["answered as"] = reply.model or "not told"
-    facts["key"] = item.key
-    told = "".join(
-        f"<li>{html(name)}: <code>{html(_text(value))}</code></li>" for name, value in facts.items() if value
-    )
     texts = {"System text": trial.request.system, "Prompt": trial.request.prompt}
     texts["Reply"] = reply.text if reply is not None else "No reply is stored."
-    boxes = "".join(_box(name, text, open_=name != "System text") for name, text in texts.items() if text)
-    return f'<section><p>{head}</p><ul style="{_FACTS}">{told}</ul>{boxes}</section>'
+    return head, facts | {"key": item.key}, texts
 
 
-def _count(tokens: int | None) -> str:
-    return "unknown" if tokens is None else f"{tokens:,}"
+def _beside(item: Item) -> dict[str, str]:
+    trial = item.judgment.trial
+    return {
+        "condition": trial.condition,
+        "repeat": str(trial.request.repeat),
+        "order": in_order(trial, len(trial.shown)),
+        "outcome": item.judgment.outcome,
+        "verdict": item.verdict,
+        "marks": ", ".join(item.kinds),
+        "key": item.key[:DIGITS],
+    }
 
 
-def _box(name: str, text: str, open_: bool) -> str:
-    return (
-        f"<details{' open' if open_ else ''}><summary>{html(name)}</summary>"
-        f'<pre tabindex="0" style="{_BOX}">{html(_text(text))}</pre></details>'
-    )
-
-
-def _text(text: str) -> str:
-    return visible(cut(text, LONGEST))
-
-
-def _table(every: Sequence[Item]) -> str:
-    heads = ("condition", "repeat", "order", "outcome", "verdict", "marks", "key")
-    rows = []
-    for item in every:
-        trial = item.judgment.trial
-        cells = (trial.condition, str(trial.request.repeat), in_order(trial, len(trial.shown)), item.judgment.outcome)
-        cells += (item.verdict, ", ".join(item.kinds), item.key[:DIGITS])
-        rows.append("".join(f"<td>{html(_text(each))}</td>" for each in cells))
-    head = "".join(f'<th scope="col">{each}</th>' for each in heads)
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    caption = "<caption>The same judge on the same answers to the same question</caption>"
-    return f'<table style="{_ROWS}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-
-
-ANY = "any"
 #: Judgments that the list of the explorer holds at once; filters bring the others.
 LISTED = 500
 
@@ -323,57 +310,41 @@ def _words(every: list[Item], simulated: bool) -> str:
 
 
 def explorer(every: list[Item], simulated: bool = False) -> ipywidgets.Widget:
-    """The judgments as a widget: filters (`items.FILTERS`), a field for a key, a list, and what is chosen in it."""
+    """The judgments as a widget: a box a filter, a field for a key, a list, and what is chosen in it."""
     import ipywidgets as widgets
 
-    wide = widgets.Layout(width="auto")
+    wide, wrapped = widgets.Layout(width="auto"), widgets.Layout(flex_flow="row wrap")
     # As wide as its longest value, so that names of judges are read whole.
     narrow = widgets.Layout(width="auto", min_width="17em", max_width="100%")
-    # Without the index a page shows no choice at all, for the value of the first is None.
-    filters = {
-        name: widgets.Dropdown(options=_offered(offered), index=0, description=name, layout=narrow)
-        for name, offered in choices(every).items()
-    }
+    filters = {}
+    for name, values in choices(every).items():
+        offered = [("any", None), *((visible(value), value) for value in values)]
+        # Without the index a page shows no choice at all, for the value of the first is None.
+        filters[name] = widgets.Dropdown(options=offered, index=0, description=name, layout=narrow)
     key = widgets.Text(description="key", placeholder="first digits", continuous_update=False)
-    told = widgets.HTML()
+    count, shown = widgets.HTML(), widgets.HTML(layout=wide)
     found = widgets.Select(options=[], rows=8, description="judgments", layout=wide)
-    shown = widgets.HTML(layout=wide)
-    parts = {"filters": filters, "key": key, "told": told, "found": found, "shown": shown}
-    refill, look = partial(_refill, every, simulated, parts), partial(_look, every, simulated, parts)
+    places = {id(item): at for at, item in enumerate(every)}
+
+    def refill(_: Any = None) -> None:
+        passed = chosen(every, **{name: box.value for name, box in filters.items()})
+        passed = [item for item in passed if item.key.startswith(key.value.strip().lower())]
+        more = f" (the first {LISTED} are listed)" if len(passed) > LISTED else ""
+        whose = "<strong>SIMULATED</strong>: " if simulated else ""
+        count.value = f"{whose}{len(passed):,} of {len(every):,} judgments{more}"
+        found.options = [(_line(item), places[id(item)]) for item in passed[:LISTED]]
+        found.index = 0 if passed else None
+        look()
+
+    def look(_: Any = None) -> None:
+        item = None if found.value is None else every[found.value]
+        shown.value = "" if item is None else detail(item, siblings(every, item), simulated)
+
     for each in (*filters.values(), key):
         each.observe(refill, names="value")
     found.observe(look, names="value")
     refill()
-    return widgets.VBox([widgets.Box([*filters.values(), key], layout=_wrapped(widgets)), told, found, shown])
-
-
-def _offered(values: list[str]) -> list[tuple[str, str | None]]:
-    """A filter's values with their words, which a page can hold; None: any."""
-    return [(ANY, None), *((visible(value), value) for value in values)]
-
-
-def _wrapped(widgets: Any) -> Any:
-    return widgets.Layout(flex_flow="row wrap")
-
-
-def _refill(every: list[Item], simulated: bool, parts: dict[str, Any], _: Any = None) -> None:
-    """The list anew, as the filters and the key say."""
-    passed = chosen(every, **{name: box.value for name, box in parts["filters"].items()})
-    digits = parts["key"].value.strip().lower()
-    passed = [item for item in passed if item.key.startswith(digits)]
-    more = f" (the first {LISTED} are listed)" if len(passed) > LISTED else ""
-    whose = "<strong>SIMULATED</strong>: " if simulated else ""
-    parts["told"].value = f"{whose}{len(passed):,} of {len(every):,} judgments{more}"
-    places = {id(item): at for at, item in enumerate(every)}
-    parts["found"].options = [(_line(item), places[id(item)]) for item in passed[:LISTED]]
-    parts["found"].index = 0 if passed else None
-    _look(every, simulated, parts)
-
-
-def _look(every: list[Item], simulated: bool, parts: dict[str, Any], _: Any = None) -> None:
-    """The judgment that is chosen in the list."""
-    at = parts["found"].value
-    parts["shown"].value = "" if at is None else detail(every[at], siblings(every, every[at]), simulated)
+    return widgets.VBox([widgets.Box([*filters.values(), key], layout=wrapped), count, found, shown])
 
 
 def _line(item: Item) -> str:

@@ -98,15 +98,8 @@ def read(folder: Path) -> Found:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         what = f"key {error} is missing" if isinstance(error, KeyError) else error
         raise ValueError(f"{path}: {what}; run its notebook again") from None
-    return Found(
-        name=name,
-        question=question,
-        run="" if folder.name == name else folder.name,
-        rows=rows,
-        lines=lines,
-        claims=read_claims(folder / "claims.csv"),
-        models=models,
-    )
+    run = "" if folder.name == name else folder.name
+    return Found(name, question, run, rows, lines, read_claims(folder / "claims.csv"), models)
 
 
 def _json(path: Path) -> Any:
@@ -167,7 +160,6 @@ def _line(record: Mapping[str, Any]) -> CardLine:
 
 #: Statuses of claims in the order of the table.
 STATUSES = ("reproduced", "within interval", "differs", "not comparable", "not derivable")
-UNKNOWN = "not known"
 COLUMNS = ("experiment", "data", "finding", "estimate", "n", "clusters", "unreadable", "usd")
 
 
@@ -177,38 +169,25 @@ def rows(found: Sequence[Found], absent: Mapping[str, str] | None = None) -> pd.
     Columns: experiment, data, finding, estimate (with its interval), n, clusters, unreadable (a share as text), usd
     (what the replies that the run reads cost; published data and simulated judges cost nothing).
     """
-    table = []
+    table: list[tuple[object, ...]] = []
     for each in found:
+        spent = math.fsum(model["usd"] for model in each.models)
+        asked = "not known" if math.isnan(spent) else f"{spent:.2f}"
         for row in each.rows:
-            estimate = row.estimate
-            if estimate.data == "published" and not first(found, each):
+            data, size = row.estimate.data, (row.estimate.n or "", row.estimate.clusters or "")
+            if data == "published" and not first(found, each):
                 continue
-            free = estimate.data in ("published", "hub", "folder")
-            table.append(
-                {
-                    "experiment": _titled(found, each),
-                    "data": estimate.data,
-                    "finding": row.sentence,
-                    "estimate": f"{estimate}" + {"logit": " logits"}.get(estimate.unit, ""),
-                    "n": estimate.n or "",
-                    "clusters": estimate.clusters or "",
-                    "unreadable": "" if math.isnan(row.unreadable) else f"{row.unreadable:.1%}",
-                    "usd": "" if free else "0.00" if estimate.data == "simulated" else _usd(each),
-                }
-            )
-    for name, why in (absent or {}).items():
-        table.append(dict.fromkeys(COLUMNS, "") | {"experiment": name, "data": "none", "finding": f"{why}."})
+            number = f"{row.estimate}" + {"logit": " logits"}.get(row.estimate.unit, "")
+            unreadable = "" if math.isnan(row.unreadable) else f"{row.unreadable:.1%}"
+            usd = "0.00" if data == "simulated" else "" if data in ("published", "hub", "folder") else asked
+            table.append((_titled(found, each), data, row.sentence, number, *size, unreadable, usd))
+    table += [(name, "none", f"{why}.", *[""] * 5) for name, why in (absent or {}).items()]
     return pd.DataFrame(table, columns=list(COLUMNS))
 
 
 def _titled(found: Sequence[Found], each: Found) -> str:
     """The experiment, and its run where there are several."""
     return f"{each.name} ({each.run})" if each.run and sum(x.name == each.name for x in found) > 1 else each.name
-
-
-def _usd(each: Found) -> str:
-    paid = math.fsum(model["usd"] for model in each.models)
-    return UNKNOWN if math.isnan(paid) else f"{paid:.2f}"
 
 
 def lines(found: Sequence[Found]) -> list[CardLine]:
@@ -219,39 +198,18 @@ def lines(found: Sequence[Found]) -> list[CardLine]:
     """
     several = {name for name, n in Counter(each.name for each in found).items() if n > 1}
     return [
-        line if line.estimate.data == "published" or each.name not in several else _of(line, each.run or each.name)
+        line
+        if line.estimate.data == "published" or each.name not in several
+        else replace(line, judge=f"{line.judge} ({each.run or each.name})")
         for each in found
         for line in each.lines
         if line.estimate.data != "published" or first(found, each)
     ]
 
 
-def _of(line: CardLine, run: str) -> CardLine:
-    return replace(line, judge=f"{line.judge} ({run})")
-
-
 def first(found: Sequence[Found], each: Found) -> bool:
     """Whether this is the first of all runs of its experiment."""
     return next(other for other in found if other.name == each.name) is each
-
-
-def card(found: Sequence[Found]) -> pd.DataFrame:
-    """Judges x measures as text ("mark value [low, high]"), all judges, strongest evidence first.
-
-    Columns: judge, data, then the measures, those that only describe last. A cell that was not measured is "".
-    """
-    every = lines(found)
-    cells = cards.cells(every)
-    table = []
-    for data, judges in cards.ranked(every).items():
-        for judge in judges:
-            known = {m: cells.get(((data, judge), m)) for m in cards.measures(every)}
-            table.append({"judge": judge, "data": data, **{m: _cell(line) for m, line in known.items()}})
-    return pd.DataFrame(table, columns=["judge", "data", *cards.measures(every)])
-
-
-def _cell(line: CardLine | None) -> str:
-    return "" if line is None else f"{cards.MARKS[line.verdict]} {line.estimate}".strip()
 
 
 def words(found: Sequence[Found], judged: bool = False) -> pd.DataFrame:
@@ -263,10 +221,9 @@ def words(found: Sequence[Found], judged: bool = False) -> pd.DataFrame:
     """
     every = lines(found)
     ranked = [(data, judge) for data, judges in cards.ranked(every).items() for judge in judges]
-    place = {who: i for i, who in enumerate(ranked)}
     measures = cards.measures(every)
     shown = [line for line in every if line.verdict != "described" or not judged]
-    ordered = sorted(shown, key=lambda line: (place[cards.judge(line)], measures.index(line.measure)))
+    ordered = sorted(shown, key=lambda line: (ranked.index(cards.judge(line)), measures.index(line.measure)))
     columns = ["judge", "data", "measure", "verdict", "estimate", "p", "smallest", "n", "clusters", "words"]
     return pd.DataFrame([_worded(line) for line in ordered], columns=columns)
 
@@ -331,10 +288,8 @@ def costs(found: Sequence[Found]) -> pd.DataFrame:
     frame = pd.DataFrame(table, columns=columns)
     if frame.empty:
         return frame
-    frame["usd"] = frame["usd"].astype(float)
-    total = {column: int(frame[column].sum()) for column in ("calls", "input", "output")}
-    total["usd"] = frame["usd"].sum(skipna=False)
-    return pd.concat([frame, pd.DataFrame([{"experiment": "all", "model": "all", **total}])], ignore_index=True)
+    total = {"experiment": "all", "model": "all", **{name: frame[name].sum(skipna=False) for name in columns[2:]}}
+    return pd.concat([frame, pd.DataFrame([total])], ignore_index=True)
 
 
 def tables(found: Sequence[Found]) -> list[Table]:
@@ -349,22 +304,16 @@ def tables(found: Sequence[Found]) -> list[Table]:
 def estimates(found: Sequence[Found]) -> list[Estimate]:
     """The number of each row for numbers.json; `where` names the experiment (and its run) too.
 
-    Published data, which several runs of one experiment share, have one.
-
-    The numbers of the card stand in the table judge_card and, with all others, in the numbers.json of their experiment.
+    Published data, which several runs of one experiment share, have one. The numbers of the card stand in the table
+    judge_card and, with all others, in the numbers.json of their experiment.
     """
     return [
-        replace(
-            row.estimate, where={"experiment": each.name, **({"run": each.run} if each.run else {}), **_files_text(row)}
-        )
+        replace(row.estimate, where={"experiment": each.name} | run | row.estimate.where)
         for each in found
+        for run in [{"run": each.run} if each.run else {}]
         for row in each.rows
         if row.estimate.data != "published" or first(found, each)
     ]
-
-
-def _files_text(row: Row) -> dict[str, str]:
-    return {key: str(value) for key, value in row.estimate.where.items()}
 
 
 def provenance(collection: Collection, found: Sequence[Found]) -> dict[str, Any]:

@@ -1,25 +1,23 @@
-"""What each number means, from its declaration: in the terminal, and all on one page."""
+"""What each number means, from its declaration in numbers.yaml: in the terminal, and as one generated page."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from textwrap import fill
-from typing import Any
 
-from helpers import paths
+from helpers import export, paths
 from helpers.audit import estimands as audit
 from helpers.config import experiment_names, load_config
 from helpers.config.numbers import UNITS, load_numbers, number_files
+from helpers.overview import estimate
 from helpers.run.notebooks import available, experiment_of
-from helpers.types import Estimand, Estimate
-
-__all__ = ["UNITS", "Section", "sections"]
+from helpers.types import Estimand
 
 #: Whose numbers verdicts of one's own have.
 OWN = "analyze"
@@ -69,11 +67,9 @@ def _section(module: str, experiments: list[str]) -> Section:
     return Section(module, title, tuple(experiments), numbers.estimands, numbers.headline)
 
 
-WIDTH = 100
+_fill = partial(fill, width=100, break_long_words=False, break_on_hyphens=False)
 #: So many numbers of a run are shown, the others are counted.
 MOST_SHOWN = 8
-#: Real data stand before simulated ones.
-_LAST = "simulated"
 
 
 def explain(id: str) -> str:
@@ -92,40 +88,29 @@ def listed() -> str:
     lines = []
     for each in sections():
         ids = [f"{id}*" if id in each.headline else id for id in each.estimands]
-        lines += [f"{each.name}: {each.title}", _filled(", ".join(ids), "  ", "  "), ""]
+        lines += [f"{each.name}: {each.title}", _fill(", ".join(ids), initial_indent="  ", subsequent_indent="  "), ""]
     return "\n".join([*lines, "* conclusions rest on these. `recuse explain ID` says what a number means."])
 
 
 def rows(each: Estimand) -> list[tuple[str, str]]:
     """What a declaration says, part by part: name of the part, its words."""
+    parts = ("formula", "numerator", "denominator", "ties_and_invalid", "cluster", "interval", "unit", "source")
     return [
-        ("formula", each.formula),
-        ("numerator", each.numerator),
-        ("denominator", each.denominator),
-        ("ties and invalid", each.ties_and_invalid),
-        ("cluster", each.cluster),
-        ("interval", each.interval),
-        ("unit", UNITS.get(each.unit, each.unit)),
-        ("source", each.source),
+        (name.replace("_", " "), UNITS.get(each.unit, each.unit) if name == "unit" else getattr(each, name))
+        for name in parts
     ]
 
 
 def _told(section: Section, each: Estimand) -> str:
     mark = "; conclusions rest on it" if each.id in section.headline else ""
     parts = [("meaning", each.words), *rows(each), ("where it fails", each.fails)]
-    lines = [f"{each.id} ({section.name}{mark})", *(_part(name, words) for name, words in parts)]
+    lines = [f"{each.id} ({section.name}{mark})"]
+    lines += [
+        _fill(f"{name + ':':<18}{words}", initial_indent="  ", subsequent_indent=" " * 20) for name, words in parts
+    ]
     for experiment in section.experiments:
         lines += _last_run(experiment, each.id)
     return "\n".join(lines)
-
-
-def _part(name: str, words: str) -> str:
-    return _filled(f"{name + ':':<18}{words}", "  ", " " * 20)
-
-
-def _filled(text: str, first: str, others: str) -> str:
-    whole = {"break_long_words": False, "break_on_hyphens": False}
-    return fill(text, WIDTH, initial_indent=first, subsequent_indent=others, **whole)
 
 
 def _nearest(id: str) -> str:
@@ -141,34 +126,25 @@ def _last_run(experiment: str, id: str) -> list[str]:
 
     A file that is no such record is a ValueError that names it.
     """
+    name = f"figures/{experiment}/numbers.json"
     path = paths.FIGURES / experiment / "numbers.json"
     if not path.is_file():
         return []
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))["numbers"]
-        found = [_estimate(each) for each in kept if each["id"] == id]
-    except (KeyError, TypeError, ValueError) as error:
+        records = json.loads(path.read_text(encoding="utf-8"))["numbers"]
+        found = [estimate(each) for each in records if each["id"] == id]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: no numbers of a run ({type(error).__name__}: {error})") from None
-    found.sort(key=lambda each: each.data == _LAST)
-    name = f"figures/{experiment}/numbers.json"
-    return [f"  last run, {name}:", *_lines(found, name)] if found else []
-
-
-def _lines(found: Sequence[Estimate], name: str) -> Iterator[str]:
-    for each in found[:MOST_SHOWN]:
+    lines = [f"  last run, {name}:"] if found else []
+    for each in sorted(found, key=lambda each: each.data == "simulated")[:MOST_SHOWN]:
         place = ", ".join(f"{key} {value}" for key, value in each.where.items())
-        data = each.data.upper() if each.data == _LAST else each.data
+        data = each.data.upper() if each.data == "simulated" else each.data
         size = f"n = {each.n}" + (f", {each.clusters} clusters" if each.clusters else "")
         why = f"; {each.method}" if each.low != each.low else ""
-        yield _filled(f"{data}{': ' if place else ''}{place}: {each} ({size}{why})", "    ", "      ")
-    if len(found) > MOST_SHOWN:
-        yield f"    and {len(found) - MOST_SHOWN} more in {name}"
-
-
-def _estimate(kept: dict[str, Any]) -> Estimate:
-    bounds = {key: float("nan") if kept[key] is None else float(kept[key]) for key in ("value", "low", "high")}
-    facts = {key: kept[key] for key in ("n", "clusters", "unit", "method", "data")}
-    return Estimate(kept["id"], kept["where"], **bounds, **facts)
+        words = f"{data}{': ' if place else ''}{place}: {each} ({size}{why})"
+        lines.append(_fill(words, initial_indent="    ", subsequent_indent="      "))
+    more = len(found) - MOST_SHOWN
+    return [*lines, f"    and {more} more in {name}"] if more > 0 else lines
 
 
 PAGE = paths.FIGURES / "overview" / "estimands.md"
@@ -192,8 +168,6 @@ def page() -> str:
 
 def write(path: Path = PAGE) -> Path:
     """Write the page and say where it is; its folder is made where it is missing, a link of its name is replaced."""
-    from helpers import export
-
     export.write({path.name: page().encode()}, path.parent)
     return path
 
@@ -240,21 +214,10 @@ def _linked(text: str, section: Section, own: str) -> str:
 
 
 def _contents(section: Section) -> list[str]:
-    return [
-        "",
-        f"[{plain(section.title)}](#{anchor(section)}) ({plain(section.name)})",
-        "",
-        *(f"- **{_entry(section, id)}**" for id in section.headline),
-        f"- {_entries(section, [id for id in section.estimands if id not in section.headline])}",
-    ]
-
-
-def _entry(section: Section, id: str) -> str:
-    return f"[{id}](#{anchor(section, id)})"
-
-
-def _entries(section: Section, ids: Collection[str]) -> str:
-    return ", ".join(_entry(section, id) for id in ids) or "no others"
+    links = {id: f"[{id}](#{anchor(section, id)})" for id in section.estimands}
+    headline = [f"- **{links.pop(id)}**" for id in section.headline]
+    title = f"[{plain(section.title)}](#{anchor(section)}) ({plain(section.name)})"
+    return ["", title, "", *headline, f"- {', '.join(links.values()) or 'no others'}"]
 
 
 def _markdown_section(section: Section) -> list[str]:

@@ -1,0 +1,490 @@
+"""What a design can show, how many questions an effect takes, and what that costs: tables, words and curve.
+
+Standard errors are those of a pilot or of simulated runs. How much questions, tastes and noise vary is made up in
+these: a pilot with one's own judges knows better.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import math
+import re
+import statistics
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from scipy.special import stdtrit
+from tqdm import tqdm
+
+from helpers import run
+from helpers.biases.protocol import load_bias
+from helpers.config import load_config, load_experiment
+from helpers.config.numbers import load_numbers
+from helpers.figures import show_power
+from helpers.overview import estimate
+from helpers.run.sources import questions_of
+from helpers.stats.intervals import MIN_CLUSTERS
+from helpers.stats.power import (
+    detectable_effect,
+    detectable_mcnemar,
+    provable_margin,
+    questions_for_effect,
+    questions_for_equivalence,
+    questions_for_mcnemar,
+)
+from helpers.tables import render_text
+from helpers.types import Estimate, Question
+from helpers.words import plain
+
+POWER = 0.8
+LEVEL = 0.05
+#: Keys of `where` that tell a sensitivity or a part, not the headline.
+PARTS = {"variant", "category", "style", "weight"}
+#: Effects of shares and their differences are printed in pp, all others as they are.
+PP = ("rate", "pp", "sd_pp")
+WANTED = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(pp|logit|log|score)?")
+#: Numbers of questions of the curve, as multiples of those at hand.
+STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8)
+CURVE = ("id", "place", "kind", "unit", "words", "cluster", "questions", "effect", "here", "data")
+DASH = "\N{EN DASH}"
+#: The simulated runs of each bias: a part of the repository that no wheel has.
+DESIGNS = "studies.calibration.designs"
+NOTHING = "No number of this run has a standard error to plan with: 10 questions are the least that carry one."
+FROM_PILOT = (
+    "Standard errors: from the pilot, scaled with the number of questions; what other judges or repeats would change "
+    "is not known from it."
+)
+
+
+# --- how sure a number is ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Precision:
+    """One number's standard error `se` from `clusters` questions, and the two-sided `level` of its test.
+
+    `kind` is "t" (from the standard error: sign flips and dealing anew find nearly that), "mcnemar" (the exact test,
+    one pair a question; `share` is that of pairs won by the place that won fewer) or "equivalence" (two one-sided
+    tests, of which the margin is asked for). `asked` questions were asked: of some numbers not every question tells
+    anything (no wrong answer of the judge's own, say). `error` is the Monte-Carlo error of `se` (0 of a pilot). `words`
+    say what the level is of. `unit` as in `Estimate`; all effects are in it, rates as fractions. `cluster`: what a
+    question of this number is (an article, a scenario).
+    """
+
+    id: str
+    where: Mapping[str, str]
+    unit: str
+    se: float
+    clusters: int
+    level: float = LEVEL
+    kind: str = "t"
+    words: str = "one test"
+    confirmatory: bool = False
+    asked: int = 0
+    error: float = 0.0
+    share: float = math.nan
+    data: str = ""
+    cluster: str = "question"
+
+    @property
+    def place(self) -> str:
+        """Where it is, in words; a bare number says nothing without its key."""
+        return ", ".join(f"{k} {v}" if v.isdigit() else v for k, v in self.where.items()) or "all"
+
+    @property
+    def here(self) -> int:
+        """How many questions were asked."""
+        return max(self.asked, self.clusters)
+
+
+class NoStandardError(ValueError):
+    """No number of a run has a standard error that could be planned with."""
+
+
+def smallest_detectable(each: Precision, questions: int | None = None) -> float:
+    """The smallest true effect that so many questions find in 80 % of runs; of equivalence the smallest margin.
+
+    `questions` None: as many as the standard error is from. Fewer than 10 are a ValueError: they carry no interval.
+    NaN where no effect is found so often, or too few of these questions tell anything.
+    """
+    n = math.floor(enough(each.here if questions is None else questions) * each.clusters / each.here + 1e-9)
+    if n < MIN_CLUSTERS:
+        return math.nan
+    if each.kind == "mcnemar":
+        return detectable_mcnemar(n, each.share * n, POWER, each.level)
+    # What differs by question averages out; nothing else is to change.
+    se = each.se * math.sqrt(each.clusters / n)
+    return (provable_margin if each.kind == "equivalence" else detectable_effect)(se, n - 1, POWER, each.level)
+
+
+def questions_for(each: Precision, effect: float) -> float:
+    """How many questions find a true `effect` (of equivalence: prove such a margin) in 80 % of runs; at least 10.
+
+    Infinite for an effect of 0.
+    """
+    if each.kind == "mcnemar":
+        needed = questions_for_mcnemar(each.share, effect, POWER, each.level)
+    else:
+        solve = questions_for_equivalence if each.kind == "equivalence" else questions_for_effect
+        needed = solve(each.se, each.clusters, abs(effect), POWER, each.level)
+    return math.ceil(needed * each.here / each.clusters - 1e-9) if math.isfinite(needed) else needed
+
+
+def enough(questions: int) -> int:
+    """The number of questions, or a ValueError where it is too small for any interval or test."""
+    if questions < MIN_CLUSTERS:
+        raise ValueError(f"{questions} questions: {MIN_CLUSTERS} are the least that carry an interval or a test")
+    return int(questions)
+
+
+def of_run(estimates: Sequence[Estimate], name: str) -> list[Precision]:
+    """As `precisions`, of a run that may be too small for any interval: then there are none."""
+    try:
+        return precisions(estimates, name)
+    except NoStandardError:
+        return []
+
+
+def precisions(estimates: Sequence[Estimate], name: str, asked: int = 0, draws: int = 0) -> list[Precision]:
+    """How sure each headline number of experiment `name` is, the confirmatory ones first.
+
+    Published numbers, sensitivities and numbers of single categories are left out, and so are those without a standard
+    error: if none is left, the NoStandardError says why. `asked`: how many questions were (0: as many as any of the
+    estimates is from); `draws`: how many simulated runs the estimates are of, 0: a single one.
+    """
+    config = load_config(name)
+    module, numbers = load_bias(config.bias), load_numbers(config.bias)
+    own = [each for each in estimates if each.data != "published"]
+    families = module.confirmatory(own)
+    asked = asked or max((each.clusters for each in own), default=0)
+    found, why = [], {}
+    for each in own:
+        if each.id not in numbers.headline or PARTS & set(each.where) or each.where.get("filter", "all") != "all":
+            continue
+        if each.clusters < MIN_CLUSTERS:
+            why.setdefault(each.id, f"{each.clusters} questions, {MIN_CLUSTERS} are the least")
+        elif not math.isfinite(se := standard_error(each)):
+            why.setdefault(each.id, each.method)
+        else:
+            tests = next((tests for family, tests in families if each in family), None)
+            error = se / math.sqrt(2 * (draws - 1)) if draws > 1 else 0.0
+            one = _precision(each, se, tests, module.rarer_side(each, own))
+            cluster = numbers.estimands[each.id].cluster
+            found.append(replace(one, asked=asked, error=error, data=each.data, cluster=cluster))
+    if not found:
+        reasons = "; ".join(f"{id}: {reason}" for id, reason in why.items()) or "none of its headline numbers is there"
+        raise NoStandardError(f"{name}: no standard error to plan with ({reasons})")
+    return sorted(found, key=lambda one: not one.confirmatory)
+
+
+def _precision(each: Estimate, se: float, tests: int | None, rarer: float) -> Precision:
+    """`tests`: of its family, None where it belongs to none; `rarer`: as `biases.position.rarer_side` says it."""
+    level, words = LEVEL / max(1, tests or 1), "exploratory, uncorrected"
+    if tests is not None:
+        words = f"Holm's first step of {tests}" if tests > 1 else "one planned test"
+    if "one-sided p" in each.method:
+        level, words = 2 * level, f"{words}, one-sided"
+    kind = "equivalence" if each.id.endswith("_90") else "mcnemar" if math.isfinite(rarer) else "t"
+    place = (each.id, dict(each.where), each.unit, se, each.clusters, level)
+    return Precision(*place, kind, words, tests is not None, share=rarer)
+
+
+def standard_error(each: Estimate) -> float:
+    """The standard error of an estimate: its own, else back from its t interval; NaN where that is not to be had.
+
+    A stored interval is cut at 0 and 1 and keeps six digits. One that does not lie evenly around its number is no t
+    interval (Wilson, BCa): of a share of independent questions the binomial error is taken, of others none.
+    """
+    if math.isfinite(each.se):
+        return each.se if each.se > 0 else math.nan
+    if not (math.isfinite(each.low) and math.isfinite(each.high)) or each.clusters < MIN_CLUSTERS:
+        return math.nan
+    if "Wilson" in each.method:
+        return math.sqrt(each.value * (1 - each.value) / each.clusters) or math.nan
+    reach = [each.value - each.low, each.high - each.value]
+    ends = {"rate": (0.0, 1.0), "score": (-1.0, 1.0)}.get(each.unit, (-math.inf, math.inf))
+    cut = each.low <= ends[0] or each.high >= ends[1]
+    if not cut and abs(reach[0] - reach[1]) > 1e-3 * max(reach):
+        return math.nan
+    tail = 0.95 if each.id.endswith("_90") else 0.975
+    return max(reach) / float(stdtrit(each.clusters - 1, tail)) or math.nan
+
+
+def read_pilot(path: Path, name: str) -> list[Estimate]:
+    """The estimates of a numbers.json of experiment `name`; they have intervals, but no standard errors.
+
+    A file that is no numbers.json, and one of another experiment, are a ValueError that names the file.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        source, found = content["provenance"]["experiment"], list(map(estimate, content["numbers"]))
+    except (AttributeError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is no numbers.json as a run exports it ({type(error).__name__}: {error})") from None
+    if source != name:
+        raise ValueError(f"{path} holds the numbers of {source}, not of {name}")
+    return found
+
+
+# --- what questions cost ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The calls, tokens and dollars (upper bounds) of `questions` questions, of which `known` are at hand.
+
+    What more would cost is taken from these, question by question.
+    """
+
+    questions: float
+    known: int
+    calls: float
+    tokens: float
+    usd: float
+
+    def of(self, questions: float) -> Cost:
+        """The same for another number of questions, in proportion."""
+        share = questions / self.questions
+        # Simulated models cost nothing, however often they are asked.
+        usd = self.usd * share if self.usd else 0.0
+        return Cost(questions, self.known, self.calls * share, self.tokens * share, usd)
+
+    @property
+    def brief(self) -> str:
+        """Calls and dollars alone."""
+        return f"{self.calls:,.0f} calls, ${self.usd:,.2f}" if math.isfinite(self.questions) else "no sum would do"
+
+    def __str__(self) -> str:
+        """In one line: calls, tokens and dollars at most."""
+        beyond = f" ({self.known} questions are at hand)" if self.questions > self.known else ""
+        return f"{self.calls:,.0f} calls, {self.tokens:,.0f} tokens, at most ${self.usd:,.2f}{beyond}"
+
+
+def units(questions: Sequence[Question]) -> int:
+    """The clusters that these questions are of each number: articles of passages, scenarios of a bias, else all."""
+    if any(each.wordings for each in questions):
+        biases = [each.category for each in questions]
+        return min(biases.count(bias) for bias in set(biases))
+    return len({each.article or each.id for each in questions})
+
+
+async def cost(name: str, questions: int | None = None, **parameters: Any) -> Cost:
+    """What experiment `name` would cost with these notebook parameters; `questions` None: with all that are at hand.
+
+    Questions are counted as its numbers count them: articles in experiment 3, scenarios of each bias in experiment 5.
+    Every call counts, also one whose reply is stored. A model without a price is the plan's error; no key is asked for,
+    and nothing is sent.
+    """
+    every = questions_of(load_experiment(name, **parameters))
+    known = units(every)
+    wanted = known if questions is None else questions
+    # The first places are balanced over categories, and enough for a price.
+    some = min(len(every), math.ceil(len(every) * wanted / known))
+    # The limit counts the whole dataset, also what a filter leaves out.
+    limit = max(each.place for each in every[:some]) + 1
+    with tempfile.TemporaryDirectory() as empty:
+        planned = await run.plan(load_experiment(name, **parameters | {"store": empty, "question_limit": limit}))
+    tokens = sum(row.input_tokens + row.output_tokens for row in planned.rows)
+    calls = sum(row.calls for row in planned.rows)
+    return Cost(some * known / len(every), known, calls, tokens, planned.usd).of(wanted)
+
+
+# --- tables, curve and words ------------------------------------------------------------------------------------------
+
+
+def wanted(texts: Sequence[str]) -> dict[str, float]:
+    """The effects that are asked for, by unit; "5" is 5 pp, "0.5logit" half a logit.
+
+    >>> wanted(["5", "0.4 logit"])
+    {'pp': 0.05, 'logit': 0.4}
+    """
+    found = {}
+    for text in texts:
+        parts = WANTED.fullmatch(text.strip())
+        if parts is None or not float(parts[1]):
+            raise ValueError(f"effect {text!r}: a number above 0, in pp or with a unit: 5, 0.4logit, 0.3log, 0.1score")
+        unit = parts[2] or "pp"
+        found[unit] = float(parts[1]) / (100 if unit == "pp" else 1)
+    return found
+
+
+def effect_text(effect: float, unit: str) -> str:
+    """An effect as it is read: "5.3 pp", "0.46 logit"; a dash where there is none.
+
+    >>> effect_text(0.0531, "rate"), effect_text(0.4567, "logit")
+    ('5.3 pp', '0.46 logit')
+    """
+    if not math.isfinite(effect):
+        return DASH
+    return f"{100 * effect:.1f} pp" if unit in PP else f"{effect:.2f} {unit}"
+
+
+def _count(questions: float) -> str:
+    if math.isnan(questions):
+        return DASH
+    return f"{questions:,.0f}" if math.isfinite(questions) else "more than anybody has"
+
+
+def condensed(each: Sequence[Precision]) -> list[tuple[str, Precision]]:
+    """What a table has rows of: the planned tests, and of each other kind of place the one with the median error."""
+    found = [(one.place, one) for one in each if one.confirmatory]
+    kinds: dict[tuple, list[Precision]] = {}
+    for one in each:
+        if not one.confirmatory:
+            kinds.setdefault((one.id, tuple(one.where), one.kind), []).append(one)
+    for (_, keys, _), several in kinds.items():
+        # The median of what so many questions find: places differ in how many tell anything.
+        middle = statistics.median_low([smallest_detectable(one) for one in several])
+        one = next(one for one in several if smallest_detectable(one) == middle or middle != middle)
+        found.append((one.place if len(several) == 1 else f"median of {len(several)} ({', '.join(keys)})", one))
+    return found
+
+
+def table(
+    each: Sequence[Precision],
+    questions: int | None = None,
+    effects: Mapping[str, float] | None = None,
+    cost: Cost | None = None,
+) -> pd.DataFrame:
+    """What so many questions find in 80 % of runs, a row a planned test and a row a kind of other numbers.
+
+    Columns: number, where, test, questions, smallest effect, and with `effects` (by unit, see `wanted`) effect and
+    questions needed, with `cost` what these would cost. `questions` None: as many as were asked. Of equivalence the
+    effect is the margin. Without numbers the table is empty.
+    """
+    rows = []
+    for place, one in condensed(each):
+        n = one.here if questions is None else questions
+        row = {
+            "number": one.id,
+            "where": plain(place),
+            "test": one.words + {"mcnemar": ", exact McNemar", "equivalence": ", equivalence"}.get(one.kind, ""),
+            "questions": n,
+            "smallest effect": effect_text(smallest_detectable(one, n), one.unit),
+        }
+        if effects:
+            effect = effects.get("pp" if one.unit in PP else one.unit, math.nan)
+            needed = questions_for(one, effect) if effect == effect else math.nan
+            row |= {"effect": effect_text(effect, one.unit), "questions needed": _count(needed)}
+            if cost is not None:
+                row["cost of these"] = cost.of(needed).brief if needed == needed else DASH
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def curves(each: Sequence[Precision]) -> pd.DataFrame:
+    """The smallest effect of the planned tests, from a quarter of the questions asked to eight times as many.
+
+    Columns: CURVE; `here` is the number of questions that a standard error is from. Empty where no test was planned.
+    """
+    chosen = [one for one in each if one.confirmatory]
+    most = max((one.here for one in chosen), default=0)
+    rows = [
+        {name: getattr(one, name, None) for name in CURVE} | {"questions": n, "effect": smallest_detectable(one, n)}
+        for one in chosen
+        for n in sorted({max(10, round(most * step)) for step in STEPS})
+    ]
+    return pd.DataFrame(rows, columns=list(CURVE))
+
+
+def sentence(each: Sequence[Precision]) -> str:
+    """What a run could have shown, in words: the smallest effects of its planned tests, and what half of them takes."""
+    planned: dict[tuple[str, str], list[Precision]] = {}
+    for one in each:
+        if one.confirmatory:
+            planned.setdefault((one.id, one.kind), []).append(one)
+    if not planned:
+        return NOTHING
+    lines = []
+    for (id, kind), several in planned.items():
+        effects = [(smallest_detectable(one), one) for one in several]
+        effects = sorted((each for each in effects if math.isfinite(each[0])), key=lambda each: each[0])
+        if not effects:
+            lines.append(f"- `{id}`: too few questions tell anything.")
+            continue
+        (least, one), (most, worst) = effects[0], effects[-1]
+        reach = effect_text(least, one.unit)
+        if worst is not one:
+            reach += f" ({plain(one.place)}) to {effect_text(most, one.unit)} ({plain(worst.place)})"
+        what = "equivalence within" if kind == "equivalence" else "a true effect of"
+        needed = questions_for(worst, most / 2)
+        lines.append(
+            f"- `{id}`, {worst.words}: {what} {reach} is found in {POWER:.0%} of such runs ({worst.here} questions); "
+            f"half of {effect_text(most, one.unit)} takes {_count(needed)} questions."
+        )
+    simulated = "SIMULATED judges. " if any(one.data == "simulated" for one in each) else ""
+    return "\n".join([f"{simulated}What this many questions can show:", "", *lines])
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def planned(
+    name: str,
+    parameters: Mapping[str, Any],
+    questions: int | None = None,
+    judges: str | None = None,
+    repeats: int | None = None,
+    effects: Sequence[str] = (),
+    pilot: str | None = None,
+    draws: int = 100,
+    out: str | None = None,
+) -> str:
+    """The power of experiment `name` in words and a table; `out` also gets the figure of its curve.
+
+    `parameters` are notebook parameters, of which `judges`, `repeats` and `questions` are the most used. Without a
+    `pilot` the standard errors are from simulated runs with as many judges and repeats. Judges or repeats with a pilot
+    shape the cost alone.
+    """
+    parameters = dict(parameters)
+    if judges:
+        parameters["judges"] = [each.strip() for each in judges.split(",")]
+    if repeats is not None:
+        parameters["repeats"] = repeats
+    sizes, price = wanted(effects), asyncio.run(cost(name, questions and enough(questions), **parameters))
+    asked = enough(round(price.questions))
+    if pilot:
+        each, source = precisions(read_pilot(Path(pilot), name), name), FROM_PILOT
+    else:
+        each, source = _simulated(name, parameters, asked, draws)
+    shown = table(each, asked, sizes, price)
+    lines = [f"{name}, {asked} questions: {price}", source, "", render_text(shown), "", sentence(each)]
+    if out:
+        figure, folder = show_power(curves(each), sizes), Path(out)
+        folder.mkdir(parents=True, exist_ok=True)
+        files = [folder / f"{figure.name}.{kind}" for kind in ("png", "pdf", "svg")]
+        for file in files:
+            file.write_bytes(figure.render(file.suffix[1:]))
+        lines += ["", f"Written: {', '.join(map(str, files))}", figure.caption]
+    return "\n".join(lines)
+
+
+def _simulated(name: str, parameters: Mapping[str, Any], asked: int, draws: int) -> tuple[list[Precision], str]:
+    """How sure each number is in simulated runs with as many judges and repeats, and where that is from in words."""
+    try:
+        designs = importlib.import_module(DESIGNS)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "studies":
+            raise
+        raise ValueError(
+            "no simulated worlds here: studies/calibration is part of the repository alone; work in a clone that is "
+            "installed with `pip install -e .`, or use a pilot"
+        ) from None
+    experiment = load_experiment(name, **parameters)
+    judges = min(len(experiment.judges), designs.world_of(name)[2])
+    progress = partial(tqdm, desc=f"{name}, simulated runs", unit="run", file=sys.stderr, leave=False)
+    estimates = designs.simulated(name, asked, judges, experiment.repeats, draws, progress=progress)
+    each = precisions(estimates, name, asked, draws)
+    made = f"{judges} judges, repeats = {experiment.repeats}"
+    if judges < len(experiment.judges):
+        made += f" (of {len(experiment.judges)} judges: the simulated world has no more)"
+    errors = [one.error / one.se for one in each if one.error]
+    doubt = f"Standard errors have a Monte-Carlo error of {max(errors):.0%} themselves." if errors else ""
+    return each, f"Standard errors: from {draws} simulated runs with {made}. {doubt}"
