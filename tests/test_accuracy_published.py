@@ -15,7 +15,7 @@ import pytest
 from helpers import claims, datasets, paths
 from helpers.biases import accuracy as bias
 from helpers.biases.accuracy import published_counts
-from helpers.datasets import votes as ballots
+from helpers.datasets import games as ballots
 from helpers.datasets.games import majority
 from helpers.stats.prediction_powered import Labels, contradictions, dependence
 from helpers.types import Estimate

@@ -379,14 +379,14 @@ def test_answers_come_with_the_style_that_their_file_tells(tmp_path):
         Answer("u2", MODEL, "qwen", "", "Six.", MODEL),
     )
     columns = ["question_id", "candidate", "token_len", "header_count", "list_count", "bold_count", "counted"]
-    assert list(loaded.style.columns) == columns
-    assert loaded.style.values.tolist()[:2] == [["q1", BASE, 3, 3, 7, 6, "file"], ["u1", MODEL, 12, 3, 7, 6, "file"]]
+    assert list(loaded.frame.columns) == columns
+    assert loaded.frame.values.tolist()[:2] == [["q1", BASE, 3, 3, 7, 6, "file"], ["u1", MODEL, 12, 3, 7, 6, "file"]]
 
 
 def test_style_is_counted_where_the_file_does_not_tell_it(tmp_path):
     text = "## Sum\n1. **two** and\n* two\n\n__four__\n```python\n# not a header\n- no list\n```\n# End"
     loaded = datasets.load_arena_answers(write(tmp_path / "m.jsonl", [said("u1", {"answer": text}), said("u2", None)]))
-    style = loaded.style.set_index("question_id")
+    style = loaded.frame.set_index("question_id")
     assert style.loc["u1", ["header_count", "list_count", "bold_count", "counted"]].tolist() == [2, 2, 2, "text"]
     assert style.loc["u2", "token_len"] == 0 and loaded.answers[1].outcome == "empty" and loaded.answers[1].text == ""
     assert datasets.style_of("```\n# open fence")["header_count"] == 0
@@ -399,6 +399,7 @@ def test_style_is_counted_where_the_file_does_not_tell_it(tmp_path):
         ([said("u1", "x", metadata=META | {"list_count": "many"})], ["list_count", "many"]),
         ([said("u1", "x", metadata=META | {"bold_count": {"**": -1}})], ["bold_count"]),
         ([said("u1", "x", metadata=[1])], ["'metadata'"]),
+        ([said("u1", "x", metadata=META | {"token_len": 10**400})], ["token_len"]),
         ([said("u1", 5)], ["'answer' holds 5"]),
         ([{"uid": "u1", "model": "m"}], ["neither 'messages' nor 'choices'"]),
         ([{"uid": "u1", "messages": []}], ["no text where an answer stands"]),
@@ -413,9 +414,6 @@ def test_one_answer_in_two_files_is_refused(tmp_path):
     write(tmp_path / "a.jsonl", [said("u1", "x")])
     write(tmp_path / "b.jsonl", [said("u1", "x")])
     assert "u1 by qwq-32b is in a.jsonl too" in refused(datasets.load_arena_answers, tmp_path)
-
-
-# --- texts read again ------------------------------------------------------------------------------------------------
 
 
 # --- real published data ---------------------------------------------------------------------------------------------

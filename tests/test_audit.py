@@ -45,7 +45,7 @@ def random_orders(n: int, seed: int, names: str = "uvwxyz") -> list[list[str]]:
 
 def test_one_order_throughout_is_told_in_one_sentence():
     audit = datasets.audit_places(judged_in_orders(["zyxwvu"] * 20, ["one", "two"]))
-    assert str(audit) == f"Each of the 6 models stood under one and the same letter in all 40 judgments: {CANNOT}"
+    assert audit.sentence == f"Each of the 6 models stood under one and the same letter in all 40 judgments: {CANNOT}"
     assert (audit.judgments, audit.orders, audit.draws) == (40, 1, 1)
     assert audit.deviation == pytest.approx(5 / 6) and np.isnan(audit.p)
     assert audit.table.loc["z"].to_dict() == {"A": 40, "B": 0, "C": 0, "D": 0, "E": 0, "F": 0}

@@ -212,6 +212,12 @@ def test_bytes_that_are_no_text_and_short_rows_lose_one_row_each(tmp_path: Path)
     assert second.line == data.count(b"\n") and "2 cells where the header has 5" in second.text
 
 
+def test_a_row_without_parameters_is_a_problem(tmp_path: Path) -> None:
+    lone = {name: value for name, value in row_of_test(1).items() if name != "metric_params"}
+    (tmp_path / "t.jsonl").write_text(f"{json.dumps(row_of_test(0))}\n{json.dumps(lone)}\n")
+    assert "t.jsonl, line 2: field 'metric_params'" in str(bias_tests.read_published_tests(tmp_path).problems[0])
+
+
 def test_the_same_id_twice_is_told(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "t.csv", [row_of_test(0, id="4"), row_of_test(1, id="4.0")])
     read = bias_tests.read_published_tests(path)
@@ -243,7 +249,7 @@ def test_a_file_that_holds_no_tests_is_refused_by_name(tmp_path: Path, content: 
 
 
 def test_places_without_files_say_what_is_there(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"end with \.csv, \.jsonl, \.parquet, found nothing"):
+    with pytest.raises(FileNotFoundError, match=r"end with \.csv, \.jsonl, \.parquet in this folder, found nothing"):
         bias_tests.read_published_tests(tmp_path)
     (tmp_path / "t.xlsx").write_text("x")
     with pytest.raises(ValueError, match=r"ends with \.xlsx"):
@@ -257,7 +263,7 @@ def test_places_without_files_say_what_is_there(tmp_path: Path) -> None:
         ValueError, match=r"the data set a/b on the hub has no questions .*: set the parameter `questions`"
     ):
         bias_tests.read_published_tests("hub", {"repo": "a/b"})
-    told = r"has no judgments \(no decisions of models\) for this experiment, only questions: .*file or folder"
+    told = r"has no judgments for this experiment, only questions: .*file or folder"
     with pytest.raises(ValueError, match=told):
         bias_tests.load_decisions("hub", {"repo": "a/b", "questions": "x.csv"})
     with pytest.raises(ValueError, match="the hub has no judgments"):

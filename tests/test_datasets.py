@@ -568,7 +568,7 @@ def test_a_condition_is_never_guessed_from_a_strange_name(tmp_path):
 def test_unknown_judgments_are_told_with_the_known_formats(tmp_path):
     message = refused(datasets.load_judgments, write(tmp_path / "x.json", OWN))
     assert "found id, category, text, points" in message and "judge_model" in message
-    with pytest.raises(FileNotFoundError, match=r"expected some of .*group3_full\.json.*found x\.json"):
+    with pytest.raises(FileNotFoundError, match=r"expected .*group3_full\.json.*found x\.json"):
         datasets.load_judgments(tmp_path)
     with pytest.raises(FileNotFoundError, match="no such file or folder"):
         datasets.load_judgments(tmp_path / "nowhere")

@@ -108,7 +108,7 @@ def test_the_sample_question_and_answer_are_read(game_folder: Path) -> None:
     assert question.text == "Reverse a list."
     loaded = datasets.load_arena_answers(game_folder / "model_answer")
     assert [(a.candidate, a.text) for a in loaded.answers] == [("some-model", "Use `reversed`.")]
-    assert loaded.style.iloc[0].to_dict() == {
+    assert loaded.frame.iloc[0].to_dict() == {
         "question_id": "ab12", "candidate": "some-model", "token_len": 5, "header_count": 0, "list_count": 0,
         "bold_count": 0, "counted": "file",
     }  # fmt: skip

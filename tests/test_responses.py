@@ -176,7 +176,7 @@ def test_an_unknown_format_and_a_folder_without_files(tmp_path):
     assert "found question_unique_id" in message and "gold_label" in message
     write(tmp_path / "quality_responses.json", [flat(1)])
     write_csv(tmp_path / "quality_responses.csv", [flat(1)])
-    assert "name the one meant" in refused(datasets.load_responses, tmp_path)
+    assert "name the one file" in refused(datasets.load_responses, tmp_path)
 
 
 @pytest.mark.parametrize(("name", "vendor"), CASES["vendors_are_told_by_the_names_of_models"])

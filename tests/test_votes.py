@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from helpers import datasets, paths
-from helpers.datasets import votes as ballots
-from helpers.datasets.games import instructions, majority
-from helpers.datasets.votes import VOTE_COLUMNS as COLUMNS
+from helpers.datasets import games as ballots
+from helpers.datasets.games import VOTE_COLUMNS as COLUMNS
+from helpers.datasets.games import majority
 from tests.test_datasets import write
 
 
@@ -89,11 +89,6 @@ def test_a_pair_without_a_majority_has_no_gold(tmp_path: Path) -> None:
 def test_an_item_needs_three_votes(tmp_path: Path, votes: object) -> None:
     with pytest.raises(ValueError, match=r"line 1.*'annotators'.*expected three votes"):
         ballots.load_pandalm_votes(write(tmp_path / "p.jsonl", [item(0, "a_b", votes)]))
-
-
-def test_a_new_instruction_begins_where_model_pairs_do_not_rise() -> None:
-    assert instructions([]) == [] and instructions(["b_c"]) == [0]
-    assert instructions(["a_b", "b_c", "a_b", "a_c", "a_c"]) == [0, 0, 1, 1, 2]
 
 
 def test_gold_of_games_knows_who_stood_first(tmp_path: Path) -> None:

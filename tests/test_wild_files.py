@@ -218,8 +218,9 @@ def test_judgebench_has_both_orders_and_gold(tmp_path: Path) -> None:
     assert value(found.estimates, "first_place_share", judge="prompted") == pytest.approx(3 / 6)
     with pytest.raises(ValueError, match=r"line 1.*'judgments' holds"):
         load_pairwise(put(path, lines([bench(1, "A>B", "B>A", judgments="A")])), "judgebench")
-    with pytest.raises(ValueError, match=r"line 1.*'label' holds"):
-        load_pairwise(put(path, lines([bench(1, "A>B", "B>A", label="C")])), "judgebench")
+    for label in ("C", ["A>B"]):
+        with pytest.raises(ValueError, match=r"line 1.*'label' holds"):
+            load_pairwise(put(path, lines([bench(1, "A>B", "B>A", label=label)])), "judgebench")
 
 
 @pytest.mark.parametrize("repeats", [False, True])

@@ -11,7 +11,16 @@ from helpers.datasets.answers import (
 )
 from helpers.datasets.arena import load_arena, load_games, write_arena
 from helpers.datasets.bias_tests import load_decisions, load_published_tests, read_published_tests
-from helpers.datasets.games import NO_ORDER, load_pairwise, normalised, pandalm_gold
+from helpers.datasets.games import (
+    NO_ORDER,
+    gold_of_games,
+    gold_of_votes,
+    load_pairwise,
+    load_pandalm_votes,
+    load_votes,
+    normalised,
+    pandalm_gold,
+)
 from helpers.datasets.hub import fetch, from_hub, recorded
 from helpers.datasets.inspect_logs import load_inspect
 from helpers.datasets.listwise import audit_places, load_judgments, load_top1
@@ -26,4 +35,3 @@ from helpers.datasets.questions import (
     ranked,
 )
 from helpers.datasets.reading import Loaded, Problem
-from helpers.datasets.votes import gold_of_games, gold_of_votes, load_pandalm_votes, load_votes

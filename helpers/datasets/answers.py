@@ -5,32 +5,42 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-from helpers.datasets.hub import ANSWER_FILES, NAMES, Entry, Source, all_files, read_table
+import pandas as pd
+
+from helpers.datasets.hub import ANSWER_FILES, NAMES, Entry, Source, find_files, read_table
 from helpers.datasets.questions import (
     LETTERS,
     UNKNOWN,
-    article_of,
     find_set,
     letter,
-    map_records,
+    once,
     questions_on_passages,
     read_flat,
     read_set,
-    text_or_none,
     with_gold,
 )
-from helpers.datasets.reading import Records, id_of, name_in, read_records, show, text_field, typed
+from helpers.datasets.reading import (
+    Loaded,
+    Records,
+    id_of,
+    name_in,
+    read_records,
+    show,
+    text_field,
+    text_or_none,
+    texts_of,
+    typed,
+)
 from helpers.types import Answer, Question
 
-if TYPE_CHECKING:
-    import pandas
-
+#: A model, and the fields that hold its letter, its reason and its error.
+Columns = tuple[str, str, str, str]
 #: What files of one model's are called, as errors say it.
 EACH = "<model>.jsonl"
 RESPONSE_FILES = tuple(NAMES["files"]["responses"])
@@ -45,12 +55,10 @@ _MARKS = {
 }
 _TOKENS = re.compile(r"\w+|[^\w\s]")
 _LABEL = re.compile(r"(.+)_output_label")
-_SYNONYMS = re.compile(r"(.+)_reason_perturb_llm_auto")
-_PARAPHRASE = re.compile(r"(.+)_reason_paraphrased_(.+)")
+_EDIT = re.compile(r"(.+)_reason_(?:perturb_llm_auto|paraphrased_(.+))")
 #: Reasons for a letter that a model was told to defend: no answers of its own.
 _FORCED = re.compile(r"(.+)_Dupe_reason_output_label_(.+)")
 
-# --- names ------------------------------------------------------------------------------------------------------------
 
 MAKERS: dict[str, dict[str, str]] = read_table("makers.toml")
 
@@ -58,10 +66,8 @@ MAKERS: dict[str, dict[str, str]] = read_table("makers.toml")
 def vendor_of(model: str) -> str:
     """Who made the model of this name, as far as its name tells; else the name's first word.
 
-    >>> vendor_of("Meta-Llama-3.1-8B-Instruct-Turbo"), vendor_of("DeepSeek-R1-Distill-Llama-70B"), vendor_of("ds_v3")
-    ('llama', 'deepseek', 'deepseek')
-    >>> vendor_of("GLM-4.5-Air-FP8")
-    'glm'
+    >>> vendor_of("Meta-Llama-3.1-8B-Instruct-Turbo"), vendor_of("ds_v3"), vendor_of("GLM-4.5-Air-FP8")
+    ('llama', 'deepseek', 'glm')
     """
     name = model.lower()
     found = [(name.find(word), vendor) for word, vendor in MAKERS["words"].items() if word in name]
@@ -74,8 +80,8 @@ def vendor_of(model: str) -> str:
 def maker(model: str) -> str:
     """Who made a model, by its name; families that are named without their vendor are known.
 
-    >>> maker("o3-mini-2025-01-31"), maker("qwq-32b"), maker("gemma-3-27b-it"), maker("openai/o1"), maker("ensemble")
-    ('gpt', 'qwen', 'gemini', 'gpt', 'ensemble')
+    >>> maker("o3-mini-2025-01-31"), maker("qwq-32b"), maker("openai/o1"), maker("ensemble")
+    ('gpt', 'qwen', 'gpt', 'ensemble')
     """
     name = model.lower().rsplit("/")[-1]
     return next((vendor for start, vendor in MAKERS["beginnings"].items() if re.match(start, name)), vendor_of(model))
@@ -92,12 +98,10 @@ def vendor_tier(name: str) -> tuple[str, str]:
 
 
 def candidate_of(answer_id: str, question_id: str) -> str:
-    """The candidate that an answer id names: what is left after the question, whose id holds underscores itself.
+    """The candidate in an answer id (ans_<question>_<vendor>_<tier>); any other id is a ValueError.
 
     >>> candidate_of("ans_writing_081_gpt_thinking", "writing_081")
     'gpt_thinking'
-
-    An id that belongs to another question or names no vendor and tier is a ValueError.
     """
     start = f"ans_{question_id}_"
     candidate = answer_id.removeprefix(start)
@@ -106,30 +110,35 @@ def candidate_of(answer_id: str, question_id: str) -> str:
     return candidate
 
 
-# --- answers in full --------------------------------------------------------------------------------------------------
-
-
 def load_answers(source: Source, hub: Entry = None, questions: Iterable[Question] = ()) -> list[Answer]:
     """The answers in a published file, in a folder with exactly one of ANSWER_FILES, or behind the hub entry ("hub").
 
-    `candidate` is vendor_tier. `outcome` is "ok", "error" (an `error` field, or its text as older files hold it) or
-    "empty"; the text is then "", never None, which would mean that the answer is still to be written. In the probe file
-    (one record per question, model and mode) the candidate is label:mode, null is "empty" and a text cut by the token
-    limit is "truncated" and kept. FastChat's model_answer files - one, or a folder of them, whose other files are named
-    in a warning - answer the one of `questions` whose id ends with their number. An answer id, or a candidate's answer
-    to one question, that occurs twice is an error listing the ids.
+    `candidate` is vendor_tier, in the probe file label:mode. `outcome` is "ok", "error", "empty" or, of a probe, how it
+    finished ("truncated", "filtered", the text kept); the text of the others is "". FastChat's model_answer files -
+    one, or a folder of them - answer the one of `questions` whose id ends with their number. An answer id, or a
+    candidate's answer to one question, that occurs twice is a ValueError.
     """
-    folder = Path(source)
-    if source != "hub" and folder.is_dir() and not any((folder / name).is_file() for name in ANSWER_FILES):
-        files = [(records, _choices) for records in _model_answers(folder)]
+    folder = Path(source).expanduser()
+    there = sorted(path for path in folder.iterdir() if path.is_file()) if source != "hub" and folder.is_dir() else []
+    named = {path.name for path in there} & {*ANSWER_FILES}
+    read = [] if named else [read_records(path) for path in there if path.suffix == ".jsonl"]
+    files: list[Any] = [(records, _choices) for records in read if "choices" in records.fields]
+    if files:
+        unread = [path.name for path in there if path not in [records.path for records, _ in files]]
+        if unread:
+            warnings.warn(f"{folder.name}: {', '.join(unread)} hold no answers and are not read", stacklevel=2)
     else:
-        path = find_set(source, hub, ANSWER_FILES, "answers")
-        records, form = read_set(source, path, {"choices": _choices, "published": _published, "probe": _probe})
-        files = [(records, form.read)]
-        if form.read is _published:
+        path = find_set(source, hub, (*ANSWER_FILES, EACH), "answers")
+        records, mapper = read_set(source, path, {"choices": _choices, "published": _published, "probe": _probe})
+        files = [(records, mapper)]
+        if mapper is _published:
             ids = records.map(lambda record: text_field(record, "answer_id"), "answer_id")
             records.refuse_duplicates(ids, "answer ids")
-    return _answers_in(files, _by_number(questions))
+    numbered: dict[str, list[str]] = {}
+    for question in questions:
+        if number := re.search(r"_0*(\d+)$", question.id):
+            numbered.setdefault(number[1], []).append(question.id)
+    return _answers_in(files, {number: ids[0] for number, ids in numbered.items() if len(ids) == 1})
 
 
 def _answers_in(files: Iterable[tuple[Records, Callable[..., Answer]]], ids: Mapping[str, str]) -> list[Answer]:
@@ -138,7 +147,7 @@ def _answers_in(files: Iterable[tuple[Records, Callable[..., Answer]]], ids: Map
     first: dict[tuple[str, str], Path] = {}
     for records, read in files:
         path = records.path
-        found = map_records(records, lambda record, stem=path.stem, read=read: read(record, stem))
+        found = records.map(lambda record, stem=path.stem, read=read: read(record, stem))
         found = [replace(each, question_id=ids.get(each.question_id, each.question_id)) for each in found]
         keys = [(answer.question_id, answer.candidate) for answer in found]
         records.refuse_duplicates(keys, "answers to a question")
@@ -149,52 +158,27 @@ def _answers_in(files: Iterable[tuple[Records, Callable[..., Answer]]], ids: Map
     return answers
 
 
-def _model_answers(folder: Path) -> list[Records]:
-    """FastChat's answers in the files of a folder; the other files are named in a warning."""
-    there = sorted(path for path in folder.iterdir() if path.is_file())
-    read = [read_records(path) for path in there if path.suffix == ".jsonl"]
-    found = [records for records in read if "choices" in records.fields]
-    if not found:
-        return [read_records(find_set(folder, None, (*ANSWER_FILES, EACH)))]
-    if others := [path.name for path in there if path not in [records.path for records in found]]:
-        warnings.warn(f"{folder.name}: {', '.join(others)} hold no answers and are not read", stacklevel=3)
-    return found
-
-
-def _by_number(questions: Iterable[Question]) -> dict[str, str]:
-    """The ids of questions by the number that they end with, where it is that of one question alone."""
-    ids: dict[str, list[str]] = {}
-    for question in questions:
-        if number := re.search(r"_0*(\d+)$", question.id):
-            ids.setdefault(number[1], []).append(question.id)
-    return {number: found[0] for number, found in ids.items() if len(found) == 1}
-
-
 def _published(record: dict[str, Any], stem: str) -> Answer:
-    vendor, tier = text_field(record, "model_vendor"), text_field(record, "model_tier")
-    if record.get("error") is not None:
-        text, outcome = "", "error"
-        text_field(record, "error", blank=True)
-    elif "answer_text" not in record:
+    question, vendor, tier = texts_of(record, "prompt_id", "model_vendor", "model_tier")
+    failed = text_or_none(record, "error", blank=True) is not None
+    if not failed and "answer_text" not in record:
         raise ValueError(f"neither 'answer_text' nor 'error'; found {', '.join(record)}")
-    else:
-        text = "" if record["answer_text"] is None else text_field(record, "answer_text", blank=True)
-        outcome = "error" if LEGACY_ERROR in text else "ok" if text.strip() else "empty"
+    text = "" if failed else text_or_none(record, "answer_text", blank=True) or ""
+    outcome = "error" if failed or LEGACY_ERROR in text else "ok" if text.strip() else "empty"
     text, model = text if outcome == "ok" else "", text_or_none(record, "model_name")
-    return Answer(text_field(record, "prompt_id"), f"{vendor}_{tier}", vendor, tier, text, model, outcome)
+    return Answer(question, f"{vendor}_{tier}", vendor, tier, text, model, outcome)
 
 
 def _probe(record: dict[str, Any], stem: str) -> Answer:
-    label, mode = text_field(record, "model_label"), text_field(record, "mode")
-    text = "" if record.get("text") is None else text_field(record, "text", blank=True)
+    question, label, mode = texts_of(record, "prompt_id", "model_label", "mode")
+    text, model = text_or_none(record, "text", blank=True) or "", text_or_none(record, "model_name")
     debug = typed(record, "debug", dict, "an object with a finish_reason")
     ok = typed(record, "ok", bool, "true or false")
     finish = (debug or {}).get("finish_reason")
     if finish is not None and not (isinstance(finish, str) and finish in _FINISHES):
         raise ValueError(f"field 'debug': finish_reason holds {show(finish)}, expected one of {', '.join(_FINISHES)}")
     outcome = "error" if ok is not True else "empty" if not text.strip() else _FINISHES.get(finish, "ok")
-    model = text_or_none(record, "model_name")
-    return Answer(text_field(record, "prompt_id"), f"{label}:{mode}", *vendor_tier(label), text, model, outcome)
+    return Answer(question, f"{label}:{mode}", *vendor_tier(label), text, model, outcome)
 
 
 def _choices(record: dict[str, Any], stem: str) -> Answer:
@@ -220,35 +204,22 @@ def _text_of(record: Mapping[str, Any]) -> Any:
     return "" if text is None else text
 
 
-# --- answers and how they are written ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ArenaAnswers:
-    """Answers, and a table of how each is written: question_id, candidate, the columns STYLE, and `counted`."""
-
-    answers: tuple[Answer, ...]
-    style: pandas.DataFrame
-
-
-def load_arena_answers(source: Source, hub: Entry = None) -> ArenaAnswers:
+def load_arena_answers(source: Source, hub: Entry = None) -> Loaded:
     """What did the models answer, and in which style, in a model_answer file, in a folder of them, or behind "hub"?
 
-    Both layouts: v2.0 (uid, model, messages, metadata) and v0.1 (question_id, model_id, choices[0].turns[0]). The
-    candidate is the record's model, else the file's name; an empty answer has the outcome "empty". `style` has one row
-    an answer in the same order: token_len in tokens, counts of headers, list items and bold passages, of all their
-    kinds together. What the file does not hold is counted in the text (`counted` = "text", see style_of). An answer
-    twice, and every other defect, is a ValueError with file, line and id.
+    Both layouts: v2.0 (uid, model, messages, metadata) and v0.1 (question_id, model_id, choices[0].turns[0]). The frame
+    (question_id, candidate, STYLE, counted) has one row an answer in the same order: tokens, headers, list items and
+    bold passages; what the file does not hold is counted in the text (`counted` = "text", see style_of). Every defect
+    is a ValueError with file, line and id.
     """
-    import pandas
-
-    files = [read_records(path) for path in all_files(source, hub, "answers", (EACH,))]
+    files = [read_records(path) for path in find_files(source, hub, "answers", (EACH,), "*.jsonl")]
     answers = _answers_in(((records, _choices) for records in files), {})
-    styles = [style for records in files for style in map_records(records, _style)]
-    about = [{"question_id": each.question_id, "candidate": each.candidate} for each in answers]
-    rows = [names | style for names, style in zip(about, styles, strict=True)]
-    table = pandas.DataFrame(rows, columns=["question_id", "candidate", *STYLE, "counted"])
-    return ArenaAnswers(tuple(answers), table.astype(dict.fromkeys(STYLE, int)))
+    style = pd.DataFrame([row for records in files for row in records.map(_style)], columns=[*STYLE, "counted"]).astype(
+        dict.fromkeys(STYLE, int)
+    )
+    style.insert(0, "question_id", [each.question_id for each in answers])
+    style.insert(1, "candidate", [each.candidate for each in answers])
+    return Loaded(style, answers=tuple(answers))
 
 
 def style_of(text: str) -> dict[str, int]:
@@ -273,32 +244,19 @@ def _style(record: dict[str, Any]) -> dict[str, Any]:
     for name in STYLE:
         # A count, or the counts of its kinds (h1 to h6, say).
         parts = [*style[name].values()] if isinstance(style[name], dict) else [style[name]]
-        if any(type(part) is not int or part < 0 for part in parts):
+        if any(type(part) is not int or not 0 <= part < 2**53 for part in parts):
             raise ValueError(f"field 'metadata': {name} holds {show(style[name])}, expected whole numbers from 0 up")
         found[name] = sum(parts)
     return found
-
-
-# --- letters with reasons ---------------------------------------------------------------------------------------------
-
-
-class Columns(NamedTuple):
-    """The fields that hold one model's answer."""
-
-    model: str
-    label: str
-    reason: str
-    error: str
 
 
 @dataclass(frozen=True)
 class Responses:
     """Questions, who answered them how, and edited reasons.
 
-    `edits` maps (question id, candidate, kind) to a text, kind "synonyms" or "paraphrase:<who paraphrased>". `counts`
-    says what became of answers (by outcome) and of edits: "edits" kept, "empty_edit" and "unchanged_edit" refused,
-    "edit_without_answer"; "forced_reason" and "no_gold" count what was not read. `without_gold`: the ids of questions
-    that were left out since no file tells their gold letter.
+    `edits` maps (question id, candidate, kind) to a text, kind "synonyms" or "paraphrase:<who paraphrased>". `counts`:
+    answers by outcome, "edits" kept, "empty_edit", "unchanged_edit" and "edit_without_answer" refused, "forced_reason"
+    and "no_gold" not read. `without_gold`: the ids of questions that no file gives a gold letter.
     """
 
     questions: tuple[Question, ...]
@@ -312,33 +270,28 @@ def load_responses(source: Source, hub: Entry = None) -> Responses:
     """The published answers in a file, in a folder or behind the hub entry ("hub").
 
     A folder holds one of RESPONSE_FILES, or .jsonl files of one model each (its name is the candidate's) or of pairs.
-    An answer's `text` is its reason; `outcome` is "ok", or why it enters no pair: "no_label", "bad_label" (not one of
-    A to D), "no_reason", "error". The records of models and pairs hold neither passage nor options: their questions
-    have an id, an article and a gold letter alone. An id twice in a file, and one question or answer that two files
-    tell differently, are ValueErrors.
+    An answer's `text` is its reason; `outcome` is "ok", or why it enters no pair: "no_label", "bad_label" (not one of A
+    to D), "no_reason", "error". The questions of models' and pairs' files have an id, an article and a gold letter
+    alone. An id twice in a file, and one question or answer that differs between files, are ValueErrors.
     """
-    paths = all_files(source, hub, "answers", RESPONSE_FILES)
-    if len(paths) > 1 and paths[0].name in RESPONSE_FILES:
-        raise ValueError(f"{paths[0].parent}: holds {' and '.join(path.name for path in paths)}; name the one meant")
     questions: dict[str, Question] = {}
     answers: dict[tuple[str, str], Answer] = {}
     edits: dict[tuple[str, str, str], str] = {}
     counts = Counter[str]()
     without: set[str] = set()
-    for path in paths:
-        records, form = read_set(source, path, {"flat": read_flat, "labels": plain_question})
-        flat = form.read is read_flat
+    for path in find_files(source, hub, "answers", RESPONSE_FILES, "*.jsonl"):
+        records, mapper = read_set(source, path, {"flat": read_flat, "labels": plain_question})
+        flat = mapper is read_flat
         if flat:
             every = records.rows
             records, left_out = with_gold(records)
+            models, found = columns(records), questions_on_passages(records)
             bare = [str(every[place].get("pid")) for place in left_out]
-        models = columns(records)
-        found = list(questions_on_passages(records)) if flat else map_records(records, plain_question)
-        if not flat:
-            records.refuse_duplicates([question.id for question in found], "question ids")
+        else:
+            models, found = columns(records), once(records, records.map(plain_question))
             bare = [question.id for question in found if question.gold is None]
         id = "pid" if flat else "question_unique_id"
-        read = map_records(records, lambda record, id=id, models=models: answers_in(record, record[id], models))
+        read = records.map(lambda record, id=id, models=models: answers_in(record, record[id], models))
         kept = [(question, each) for question, each in zip(found, read, strict=True) if question.gold]
         by_key = {(one.question_id, one.candidate): one for _, each in kept for one in each}
         without |= {*bare}
@@ -358,62 +311,53 @@ def columns(records: Records) -> list[Columns]:
     """The fields that hold each model's answer, in the order in which the records name the models."""
     names = dict.fromkeys(name for row in records.rows if isinstance(row, dict) for name in row)
     if "output_label" in names and "pid" not in names:
-        return [Columns(records.path.stem, "output_label", "reason", "error")]
-    found = (match[1] for name in names if not _FORCED.fullmatch(name) and (match := _LABEL.fullmatch(name)))
-    reason = "reason" if "pid" in names else "output_reason"
-    models = [Columns(name, f"{name}_output_label", f"{name}_{reason}", f"{name}_error") for name in found]
-    if not models:
+        return [(records.path.stem, "output_label", "reason", "error")]
+    found = [match[1] for name in names if not _FORCED.fullmatch(name) and (match := _LABEL.fullmatch(name))]
+    if not found:
         raise records.unknown("<model>_output_label and <model>_reason of each model (or output_label and reason)")
-    return models
+    reason = "reason" if "pid" in names else "output_reason"
+    return [(name, f"{name}_output_label", f"{name}_{reason}", f"{name}_error") for name in found]
 
 
 def plain_question(record: dict[str, Any]) -> Question:
     """The question of a record without a passage; `gold` is None where it has no gold label."""
     id, gold = text_field(record, "question_unique_id"), record.get("gold_label")
     gold = None if gold is None else letter(gold, "gold_label")
-    return Question(id=id, category=UNKNOWN, text="", article=article_of(id), gold=gold)
+    return Question(id=id, category=UNKNOWN, text="", article=id.partition("_")[0], gold=gold)
 
 
-def answers_in(record: dict[str, Any], id: str, models: Sequence[Columns]) -> list[Answer]:
+def answers_in(record: dict[str, Any], id: str, models: Iterable[Columns]) -> list[Answer]:
     """The answers in one record, in the order of the models."""
-    return [_answer(record, id, *model) for model in models]
-
-
-def _answer(record: dict[str, Any], id: str, model: str, label: str, reason: str, error: str) -> Answer:
-    text = "" if record.get(reason) is None else text_field(record, reason, blank=True)
-    mark = record.get(label)
-    mark = mark.strip() if isinstance(mark, str) else mark
-    if record.get(error) is not None or LEGACY_ERROR in text:
-        text, outcome = "", "error"
-    elif mark is None or mark == "":
-        outcome = "no_label"
-    elif mark not in tuple(LETTERS):
-        outcome = "bad_label"
-    else:
-        outcome = "ok" if text.strip() else "no_reason"
-    chosen = mark if outcome in ("ok", "no_reason") else None
-    return Answer(id, model, vendor_of(model), "", text, model, outcome, label=chosen)
+    answers = []
+    for model, label, reason, error in models:
+        text, mark = text_or_none(record, reason, blank=True) or "", record.get(label)
+        mark = mark.strip() if isinstance(mark, str) else mark
+        if record.get(error) is not None or LEGACY_ERROR in text:
+            text, mark, outcome = "", None, "error"
+        elif mark not in tuple(LETTERS):
+            mark, outcome = None, "no_label" if mark in (None, "") else "bad_label"
+        else:
+            outcome = "ok" if text.strip() else "no_reason"
+        answers.append(Answer(id, model, vendor_of(model), "", text, model, outcome, label=mark))
+    return answers
 
 
 def _edits(
     records: Records, answers: Mapping[tuple[str, str], Answer], counts: Counter[str]
 ) -> dict[tuple[str, str, str], str]:
     """The edited reasons that are texts of their own; the others are counted."""
-    kinds: dict[str, tuple[str, str]] = {}
-    for name in sorted(records.fields):
-        if match := _SYNONYMS.fullmatch(name):
-            kinds[name] = match[1], "synonyms"
-        elif match := _PARAPHRASE.fullmatch(name):
-            kinds[name] = match[1], f"paraphrase:{match[2]}"
+    names = {name: _EDIT.fullmatch(name) for name in sorted(records.fields)}
+    kinds = {
+        name: (found[1], f"paraphrase:{found[2]}" if found[2] else "synonyms") for name, found in names.items() if found
+    }
 
     def read(record: dict[str, Any]) -> Iterator[tuple[tuple[str, str, str], str]]:
         for name, (model, kind) in kinds.items():
             if name in record:
-                text = "" if record[name] is None else text_field(record, name, blank=True)
-                yield (record["pid"], model, kind), text
+                yield (record["pid"], model, kind), text_or_none(record, name, blank=True) or ""
 
     edits = {}
-    for key, text in (pair for found in map_records(records, lambda record: [*read(record)]) for pair in found):
+    for key, text in (pair for found in records.map(lambda record: [*read(record)]) for pair in found):
         answer = answers.get(key[:2])
         if answer is None or answer.outcome != "ok":
             counts["edit_without_answer"] += bool(text.strip())

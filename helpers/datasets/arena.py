@@ -6,22 +6,19 @@ Whatever is broken in a file is named with its line, and the rest is kept.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from helpers.datasets.answers import EACH
 from helpers.datasets.games import FORMATS, LLMBAR_LABELS, ORDERS, Game, games_frame, load_pairwise, normalised
-from helpers.datasets.hub import NAMES, Entry, Source, all_files, below, entries
+from helpers.datasets.hub import NAMES, Entry, Source, fetch_files, find_files, replace_file
 from helpers.datasets.questions import UNKNOWN
-from helpers.datasets.reading import Loaded, Problem, first_record, id_of, name_in, read_lines, refuse_if, show
+from helpers.datasets.reading import Loaded, Problem, first_record, id_of, name_in, read_lines, show, typed
 from helpers.types import Question
-
-if TYPE_CHECKING:
-    import pandas
 
 #: The folder that holds a folder for each judge.
 JUDGMENTS = "model_judgment"
@@ -32,42 +29,31 @@ NAMED = 10
 OTHERS = ("fastchat-pair", "analyzer", "llmbar", "pandalm", "judgebench", "arena-battles")
 #: How the folder of a benchmark is named: with its version.
 _BENCHMARK = re.compile(r"v\d+\.\d+")
+#: A judgment file, what problems call it, and what titles call its comparison.
+Place = tuple[Path, str, str]
 #: How a judge's text, or the messages that it was shown, are looked up: question, judge, candidate, who stood first.
 GameKey = tuple[str, str, str, str]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A judgment file, what problems call it (`file`), and what titles call its comparison (`source`)."""
-
-    path: Path
-    file: str
-    source: str
 
 
 def load_games(
     source: Source, hub: Entry = None, *, questions: Iterable[Question] = (), experiment: str = "published"
 ) -> Loaded:
-    """Which verdicts do these published judgments hold: Arena-Hard's (file, folder, tree, hub), or one file of others?
+    """Which verdicts do these published judgments hold: Arena-Hard's (file, folder, tree, hub), or one file of OTHERS?
 
-    A file of FastChat's pair judgments, Position-Bias-Analyzer's verdicts, LLMBar's (with the labels of an
-    instances.jsonl beside it), PandaLM's, JudgeBench's or of Arena-Hard's battles is known by the fields of its first
-    record; anything else is read as Arena-Hard's (`load_arena`), whose errors say what is wrong with it. `questions`
-    give categories to those without.
+    The format is that of the fields of the first record; anything else is read as Arena-Hard's (`load_arena`). LLMBar's
+    labels are those of an instances.jsonl beside it. `questions` give categories to those without.
     """
     path, questions = Path(source).expanduser(), tuple(questions)
-    if source == "hub" or not path.is_file():
-        return load_arena(source, hub, questions=questions, experiment=experiment)
     try:
-        fields = {*first_record(path)}
+        fields = {*first_record(path)} if source != "hub" and path.is_file() else set()
     except ValueError:
         fields = set()
     format = next((name for name in OTHERS if {*FORMATS[name]["known_by"][0].split()} <= fields), None)
     if format is None:
-        return load_arena(path, questions=questions, experiment=experiment)
+        return load_arena(source, hub, questions=questions, experiment=experiment)
     categories = {question.id: question.category for question in questions}
-    labels = path.with_name(LLMBAR_LABELS) if format == "llmbar" else None
-    labels = labels if labels and labels.is_file() else None
+    labels = path.with_name(LLMBAR_LABELS)
+    labels = labels if format == "llmbar" and labels.is_file() else None
     return Loaded(load_pairwise(path, format, categories=categories, labels=labels, experiment=experiment))
 
 
@@ -77,27 +63,24 @@ def load_arena(
     """Which verdicts do these Arena-Hard judgments hold: a file, a judge's folder, a tree of judges, or "hub"?
 
     Both layouts: v2.0 (uid, category, judge, model, baseline, games[].score) and v0.1 (question_id, games[].score). The
-    frame (columns: frames.GAMES) has two rows a line: game 1 with the baseline first, game 2 with the candidate
-    first; `games` is how many the line holds, a game that is null or not there is "missing", and only the first two of
-    more are read. `source` is benchmark/judge/model as the folders say; judge and candidate are those of the record,
-    where it has none those of the path; no two judges are ever pooled. A missing category is that of the question
-    with this id, else "unknown"; a missing baseline is what BASELINES says of the benchmark, else
-    "baseline". A candidate that is the baseline itself makes the condition "identical". Of several lines on one
-    question by one judge of one candidate the first counts, as the original tools skip what is there. `problems` name
-    every line that is broken and whatever was not read. A source without any judgment is a ValueError. The hub's entry
-    lists the files to fetch, for the repository is large.
+    frame (columns: frames.GAMES) has two rows a line: game 1 with the baseline first, game 2 with the candidate first;
+    `games` is how many the line holds, one that is null or not there is "missing", and only the first two are read.
+    `source` is benchmark/judge/model as the folders say; judge and candidate are those of the record, else of the path.
+    A missing category is that of the question with this id, else "unknown"; a missing baseline that of BASELINES, else
+    "baseline". A candidate that is the baseline makes the condition "identical". Of several lines on one question by
+    one judge of one candidate the first counts. `problems` name every line that is broken and whatever was not read. A
+    source without any judgment is a ValueError.
     """
-    if source == "hub":
-        files = all_files("hub", hub, "judgments", (f"<judge>/{EACH}",))
-        found, problems = [place for file in files for place in places(file)[0]], []
-    else:
-        found, problems = places(Path(source).expanduser())
+    roots = fetch_files(hub, "judgments", (f"<judge>/{EACH}",)) if source == "hub" else [Path(source).expanduser()]
     categories = {question.id: question.category for question in questions}
     games: list[Game] = []
-    for place in found:
-        read, wrong = _games_of(place, categories)
-        games += read
-        problems += wrong
+    problems: list[Problem] = []
+    for found, beside in map(places, roots):
+        problems += beside
+        for place in found:
+            read, wrong = _games_of(place, categories)
+            games += read
+            problems += wrong
     if not games:
         raise ValueError(
             f"{source}: no judgment of Arena-Hard (uid or question_id, model, judge, games with their scores); "
@@ -107,110 +90,83 @@ def load_arena(
 
 
 def _games_of(place: Place, categories: Mapping[str, str]) -> tuple[list[Game], list[Problem]]:
-    """The games of one file, and its problems."""
+    path, file, _ = place
     games: list[Game] = []
     problems: list[Problem] = []
     seen: dict[tuple[str, str, str], int] = {}
     twice: dict[str, list[int]] = {}
-    for number, record in read_lines(place.path, place.file):
+    for number, record in read_lines(path, file):
         try:
             if isinstance(record, Problem):
                 problems.append(record)
                 continue
             blank, scores = _line(record, place, categories)
         except ValueError as error:
-            problems.append(Problem(place.file, number, "broken", str(error)))
+            problems.append(Problem(file, number, "broken", str(error)))
             continue
         if seen.setdefault((blank.judge, blank.candidate, blank.question_id), number) != number:
             twice.setdefault(blank.question_id, []).append(number)
             continue
         if len(scores) > 2:
             what = f"question {blank.question_id} holds {len(scores)} games; the first two are read"
-            problems.append(Problem(place.file, number, "more_games", what))
+            problems.append(Problem(file, number, "more_games", what))
         for first, game in zip(ORDERS, [*scores, None, None], strict=False):
-            score = _score(game)
-            verdict = normalised(score)
-            more = {"games": len(scores), "missing": game is None}
-            games.append(blank._replace(first=first, score=score, verdict=verdict, **more))
+            score = game.get("score") if game else None
+            score = score if isinstance(score, str | None) else json.dumps(score)
+            more = {"verdict": normalised(score), "games": len(scores), "missing": game is None}
+            games.append(blank._replace(first=first, score=score, **more))
     if not games:
-        why = f"; {problems[0]}" if problems else ""
-        what = f"no judgment in this file, {len(problems)} lines of something else{why}"
-        return [], [Problem(place.file, None, "skipped", what)]
+        why = f"no judgment in this file, {len(problems)} lines of something else"
+        return [], [Problem(file, None, "skipped", "; ".join([why, *map(str, problems[:1])]))]
     if twice:
         lines = [number for numbers in twice.values() for number in numbers]
         named = ", ".join(f"{id} (line {', '.join(map(str, numbers))})" for id, numbers in list(twice.items())[:NAMED])
         more = f" and {len(twice) - NAMED} more" if len(twice) > NAMED else ""
         what = f"{len(lines)} later lines on questions that were judged before are not read: {named}{more}"
-        problems.append(Problem(place.file, min(lines), "duplicate", what))
+        problems.append(Problem(file, min(lines), "duplicate", what))
     compared = sorted({key[:2] for key in seen})
     if len(compared) > 1:
         named = ", ".join(f"{judge} on {candidate}" for judge, candidate in compared[:NAMED])
         what = f"{len(compared)} comparisons in one file, kept apart: {named}"
-        problems.append(Problem(place.file, None, "several", what))
+        problems.append(Problem(file, None, "several", what))
     return games, problems
 
 
-def _line(
-    record: Mapping[str, Any], place: Place, categories: Mapping[str, str]
-) -> tuple[Game, list[dict[str, Any] | None]]:
-    """What a line compares, as a game without a verdict, and its games."""
-    question, candidate = id_of(record), name_in(record, "model", place.path.stem)
-    named = name_in(record, "baseline", BASELINES.get(place.source.split("/")[0], "baseline"))
+def _line(record: Mapping[str, Any], place: Place, categories: Mapping[str, str]) -> tuple[Game, list[Any]]:
+    """What a line compares, as a game without a verdict, and its games, of which each is an object or null."""
+    path, _, source = place
+    question, candidate = id_of(record), name_in(record, "model", path.stem)
+    named = name_in(record, "baseline", BASELINES.get(source.split("/")[0], "baseline"))
     category = name_in(record, "category", categories.get(question, UNKNOWN))
-    judge = name_in(record, "judge", place.path.parent.name)
+    judge = name_in(record, "judge", path.parent.name)
     condition = "identical" if candidate == named else "none"
-    return Game(place.source, question, category, judge, candidate, named, condition=condition), _listed_games(record)
-
-
-def _listed_games(record: Mapping[str, Any]) -> list[dict[str, Any] | None]:
-    """The games of one line, in order; none where `games` is null."""
     if "games" not in record:
         raise ValueError(f"field 'games' is missing; found {', '.join(record) or 'no field'}")
-    games = record["games"]
-    refuse_if(not isinstance(games, list | None), "games", games, "a list of games")
-    for number, game in enumerate(games or (), 1):
+    games = typed(record, "games", list, "a list of games") or []
+    for number, game in enumerate(games, 1):
         if not isinstance(game, dict | None):
             raise ValueError(f"game {number} is {show(game)}, expected an object with a score, or null")
-    return games or []
-
-
-def _score(game: Mapping[str, Any] | None) -> str | None:
-    """The score of a game as it is stored; what is neither a text nor null is shown as its JSON text."""
-    value = game.get("score") if game else None
-    return value if value is None or isinstance(value, str) else json.dumps(value)
-
-
-# --- files ------------------------------------------------------------------------------------------------------------
+    return Game(source, question, category, judge, candidate, named, condition=condition), games
 
 
 def places(source: Path) -> tuple[list[Place], list[Problem]]:
     """The judgment files that a file, a judge's folder or a tree of judges means, and what beside them is not read.
 
-    In a tree, files lie in folders of judges: one beside those folders could mix judges and has to be named itself.
-    Hidden folders (copies that editors keep) are left out, and of a tree with folders `model_judgment` all others.
+    In a tree, files lie in folders of judges: one beside those folders could mix judges and has to be named itself. Of
+    a tree with folders `model_judgment` all others are left out.
     """
-    if source.is_file():
-        return _named([source], source.parent), []
-    if not source.is_dir():
-        raise FileNotFoundError(f"{source}: no such file or folder; expected judgments, <judge>/{EACH}")
-    there = below(source, (".jsonl",))
-    judged = [path for path in there if JUDGMENTS in path.relative_to(source).parts[:-1]] or there
-    found = [path for path in judged if path.parent not in (source, source / JUDGMENTS)] or judged
-    if not found:
-        raise FileNotFoundError(f"{source}: expected .jsonl files of judgments in this folder, found {entries(source)}")
+    root = source.parent if source.is_file() else source
+    there = [source] if source.is_file() else find_files(source, None, "judgments", (".jsonl",), several=True)
+    judged = [path for path in there if JUDGMENTS in path.relative_to(root).parts[:-1]] or there
+    found = [path for path in judged if path.parent not in (root, root / JUDGMENTS)] or judged
     text = "not in the folder of a judge; name the file itself to read it"
-    beside = [Problem(str(path.relative_to(source)), None, "skipped", text) for path in judged if path not in found]
-    return _named(found, source), beside
-
-
-def _named(paths: list[Path], root: Path) -> list[Place]:
-    """The files with their sources; where two sources would be equal, both are called by their places below `root`."""
-    names = [path.relative_to(root).with_suffix("") for path in paths]
-    short = [_short(path, len(inner.parts)) for path, inner in zip(paths, names, strict=True)]
-    return [
-        Place(path, str(path.relative_to(root)), name if short.count(name) == 1 else inner.as_posix())
-        for path, name, inner in zip(paths, short, names, strict=True)
-    ]
+    beside = [Problem(str(path.relative_to(root)), None, "skipped", text) for path in judged if path not in found]
+    # Where two sources would be equal, both are called by their places below `source`.
+    names = [path.relative_to(root).with_suffix("") for path in found]
+    short = [_short(path, len(inner.parts)) for path, inner in zip(found, names, strict=True)]
+    titles = [name if short.count(name) == 1 else inner.as_posix() for name, inner in zip(short, names, strict=True)]
+    named = [(path, str(path.relative_to(root)), title) for path, title in zip(found, titles, strict=True)]
+    return named, beside
 
 
 def _short(path: Path, depth: int) -> str:
@@ -225,11 +181,8 @@ def _short(path: Path, depth: int) -> str:
     return "/".join(parts[-max(depth, 2 if JUDGMENTS in path.parts else 1) :])
 
 
-# --- our own judgments in the same layout -----------------------------------------------------------------------------
-
-
 def write_arena(
-    frame: pandas.DataFrame,
+    frame: pd.DataFrame,
     folder: str | Path,
     *,
     condition: str = "none",
@@ -243,12 +196,9 @@ def write_arena(
     `repeat`. A line a question in the frame's order: uid, category, judge, model, baseline and two games, the baseline
     first in game 1, each with score, judgment.answer (from `texts`) and prompt (from `prompts`). A score is one of the
     five labels or null, for the tools stop at any other; a game that is missing is null, and a question of which both
-    are is left out, so that the tools, which never ask again what stands in a file, can still ask it. Files are
-    written whole and then put in place: nobody reads half a file, and nothing is appended. Two verdicts on one
-    question in one order, and two names that would share a file, are ValueErrors before anything is written.
+    are is left out, so that the tools can still ask it. Two verdicts on one question in one order, and two names that
+    would share a file, are ValueErrors before anything is written.
     """
-    import pandas
-
     rows = frame[(frame["condition"] == condition) & (frame["repeat"] == repeat)]
     twice = rows[rows.duplicated(["judge", "candidate", "question_id", "first"])]
     if len(twice):
@@ -263,25 +213,20 @@ def write_arena(
             raise ValueError(f"question {row.question_id}: its two games name different baselines or categories")
         if row.outcome != "missing":
             at = (row.question_id, row.judge, row.candidate, row.first)
-            score = None if pandas.isna(row.verdict) else row.verdict
+            score = None if pd.isna(row.verdict) else row.verdict
             game = {"score": score, "judgment": {"answer": (texts or {}).get(at, "")}}
             line["games"][ORDERS.index(row.first)] = game | {"prompt": (prompts or {}).get(at, [])}
-    files = _files(Path(folder), list(lines))
-    for pair, path in files.items():
-        _replace(path, [line for line in lines[pair].values() if any(line["games"])])
-    return sorted(files.values())
-
-
-def _files(folder: Path, compared: list[tuple[str, str]]) -> dict[tuple[str, str], Path]:
-    """A file for each judge and candidate; names that differ only in what no file may be called are refused."""
-    files = {pair: folder / _name(pair[0]) / f"{_name(pair[1])}.jsonl" for pair in compared}
+    files = {pair: Path(folder) / _name(pair[0]) / f"{_name(pair[1])}.jsonl" for pair in lines}
     # Some file systems do not tell capitals from small letters.
     owners: dict[str, tuple[str, str]] = {}
     for pair, path in files.items():
         other = owners.setdefault(str(path).lower(), pair)
         if other != pair:
             raise ValueError(f"{' on '.join(other)} and {' on '.join(pair)} would share the file {path.name}")
-    return files
+    for pair, path in files.items():
+        # ASCII with escapes: whatever a reply holds, half a surrogate pair included, can be written.
+        replace_file(path, [json.dumps(line) for line in lines[pair].values() if any(line["games"])])
+    return sorted(files.values())
 
 
 def _name(model: str) -> str:
@@ -292,18 +237,3 @@ def _name(model: str) -> str:
     """
     name = re.sub(r"[^\w.+@=-]", "_", model.replace("/", "__"))
     return re.sub(r"^\.", "_", name) or "_"
-
-
-def _replace(path: Path, lines: list[dict[str, Any]]) -> None:
-    """The lines as the whole of a file, in place at once."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        with new.open("w", encoding="utf-8", newline="\n") as file:
-            # ASCII with escapes: whatever a reply holds, half a surrogate pair included, can be written.
-            file.writelines(json.dumps(line) + "\n" for line in lines)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, path)
-    finally:
-        new.unlink(missing_ok=True)

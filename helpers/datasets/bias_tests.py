@@ -15,9 +15,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from helpers.datasets.answers import vendor_of
-from helpers.datasets.hub import NAMES, Entry, Source, below, entries, fetch_files
-from helpers.datasets.reading import Loaded, Problem, read_cells, read_lines, refuse_if, show, text_field
+from helpers.datasets.hub import NAMES, Entry, Source, find_files
+from helpers.datasets.reading import Loaded, Problem, open_parquet, read_cells, read_lines, refuse_if, show, text_field
+from helpers.frames import DECISIONS
 from helpers.types import Question, RatioScale, Version, Wording, short_hash
 
 ENDS = tuple(NAMES["files"]["tests"])
@@ -38,8 +41,6 @@ _HEADING = re.compile(r"^Answer Options:[ \t]*\n", re.MULTILINE)
 _OPTION = re.compile(r"^Option (\d+):", re.MULTILINE)
 Row = Mapping[str, Any]
 
-# --- tests ------------------------------------------------------------------------------------------------------------
-
 
 def load_published_tests(source: Source, entry: Entry = None) -> tuple[Question, ...]:
     """The tests as `read_published_tests` reads them; rows that it leaves out are reported in one warning."""
@@ -56,15 +57,10 @@ def read_published_tests(source: Source, entry: Entry = None) -> Loaded:
     Columns TEST_COLUMNS and, where there is one, id (data set tum-nlp/cognitive-biases-in-llms: 30 biases, 200
     scenarios, 5 instances). A question is a bias and a scenario (id "<bias>_<hash of the scenario>", category = bias);
     instances are its wordings "1", "2", ... in the order of the files, of kind "scale"; an option counts its index.
-    `facts` hold the id. The target is the option that the metric's parameters say: the point x where k is positive; of
-    k negative the end of the scale away from x, which must be the other end; counted from the other end where both
-    answers are flipped. It is None, and nothing but the published metric is defined, where only one of the two is
-    flipped, where x1 and x2 differ, where x is no option, and where the two versions have different numbers of options.
+    `facts` hold the id; for the target see `target_of` (None where the two versions have different numbers of options).
     Broken rows and repeated ones are problems; files without any test, or without a column, a ValueError.
     """
-    found, problems = _read(source, files(source, entry, "questions"), TEST_COLUMNS, lambda row, path: _test(row))
-    if not found:
-        raise ValueError(f"{source}: no readable test; " + "; ".join(map(str, problems[:NAMED])))
+    found, problems = _read(source, entry, "questions", lambda row, path: _test(row))
     wordings: dict[tuple[str, str], list[Wording]] = {}
     for scenario, wording in found:
         wordings.setdefault(scenario, []).append(wording)
@@ -79,8 +75,7 @@ def _test(row: Row) -> tuple[list[Any], str, Any]:
     """The marks by which a row is known again, words for that, and its scenario with the wording."""
     scenario = bias_name(_text(row, "bias")), _text(row, "scenario")
     versions = {name: _version(_text(row, name), name) for name in ("control", "treatment")}
-    params = row["metric_params"]
-    scale = _scale_of(params) if isinstance(params, str) else _scale(params)
+    scale = _scale(row.get("metric_params"))
     sizes = {len(version.options) for version in versions.values()}
     target = target_of(scale, sizes.pop()) if len(sizes) == 1 else None
     id = "" if row.get("id") is None else id_text(row["id"])
@@ -92,10 +87,12 @@ def _test(row: Row) -> tuple[list[Any], str, Any]:
 def target_of(scale: RatioScale, options: int) -> float | None:
     """The index of the option that the bias pulls to, as far as the metric's parameters tell it; else None.
 
+    The point x where k is positive; of k negative the end of the scale away from x, which must be the other end;
+    counted from the other end where both answers are flipped. None where only one is, where x1 and x2 differ, where x
+    is no option.
+
     >>> target_of(RatioScale(1, 4, 4), 11), target_of(RatioScale(-1), 7), target_of(RatioScale(1), 7)
     (4.0, 6.0, 0.0)
-    >>> target_of(RatioScale(1, flip_control=True, flip_treatment=True), 7)
-    6.0
     >>> target_of(RatioScale(-1, flip_treatment=True), 7), target_of(RatioScale(1, -2, -3), 11) is None
     (None, True)
     """
@@ -110,7 +107,7 @@ def target_of(scale: RatioScale, options: int) -> float | None:
 
 
 def _version(text: str, name: str) -> Version:
-    """One version: the text before its options, and the options in the order listed, which is the natural one."""
+    """The text before the options of a version, and the options in the order listed, which is the natural one."""
     parts = _HEADING.split(text)
     if len(parts) != 2:
         raise ValueError(f"field {name!r} has {len(parts) - 1} lists headed 'Answer Options:', expected one")
@@ -128,31 +125,21 @@ def _version(text: str, name: str) -> Version:
     return Version(before, options, tuple(map(float, range(len(options)))))
 
 
-@lru_cache(maxsize=4096)
-def _scale_of(text: str) -> RatioScale:
-    return _scale(literal(text, "field 'metric_params'"))
-
-
-def _scale(params: object) -> RatioScale:
+def _scale(params: Any) -> RatioScale:
     """The metric's parameters: a flat set of NUMBERS, each finite, and of FLIPS, each true, false or not there."""
     valid = f"{', '.join(NUMBERS)} and maybe {', '.join(FLIPS)}"
+    params = literal(params, "field 'metric_params'") if isinstance(params, str) else params
     refuse_if(not isinstance(params, Mapping), "metric_params", str(params), f"{valid} with their values")
     if set(NUMBERS) - set(params) or set(params) - {*NUMBERS, *FLIPS}:
         found = ", ".join(map(repr, params)) or "nothing"
         raise ValueError(f"field 'metric_params' names {found[:80]}; expected {valid}")
     for name, value in params.items():
-        if name in FLIPS:
-            right, expected = value in (None, False, True), "True or False"
-        else:
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            # NaN is not below anything.
-            right, expected = number and abs(value) <= FARTHEST, f"a number up to {FARTHEST}"
-        if not right:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        # NaN is not below anything.
+        if not (value in (None, False, True) if name in FLIPS else number and abs(value) <= FARTHEST):
+            expected = "True or False" if name in FLIPS else f"a number up to {FARTHEST}"
             raise ValueError(f"field 'metric_params': {name} is {str(value)[:40]}, expected {expected}")
     return RatioScale(*(float(params[name]) for name in NUMBERS), *(bool(params.get(name)) for name in FLIPS))
-
-
-# --- decisions --------------------------------------------------------------------------------------------------------
 
 
 def load_decisions(
@@ -162,18 +149,12 @@ def load_decisions(
 
     Columns DECISION_COLUMNS and, where there are, model (else the file's name), bias, <version>_option_order and
     <version>_options (<version>: control, treatment) and individual_score. The frame (frames.DECISIONS) has two rows a
-    line; decisions count the options from 0 in their natural order, `value` is that index. The id tells which of
-    `tests` it is: question, wording, options, target and metric parameters are that one's. A line on no known test
-    needs its bias; it counts as a question of its own, and k, x1, x2 and target are NaN ("unknown_test": since the
-    instances of a scenario are then taken as independent, intervals become too narrow). `score`, of the treatment's
-    row, is the individual score as published. Both rows of a line with status ERROR are "error"; no decision (-1 or
-    nothing) is "no_option". Of several lines of one model on one test the first counts. Broken lines are problems; no
-    readable line is a ValueError.
+    line; decisions count the options from 0 in their natural order. The id tells which of `tests` it is; a line on no
+    known test needs its bias and counts as a question of its own ("unknown_test"; k, x1, x2 and target are NaN).
+    `score`, of the treatment's row, is as published. Outcomes: "error" (status ERROR, both rows), "no_option" (-1 or
+    nothing). Of several lines of one model on one test the first counts. Broken lines are problems; no readable line is
+    a ValueError.
     """
-    import pandas
-
-    from helpers.frames import DECISIONS
-
     wordings = {str(w.facts["id"]): (each, w) for each in tests for w in each.wordings if "id" in w.facts}
 
     def read(row: Row, path: Path) -> tuple[list[Any], str, list[dict[str, Any]]]:
@@ -182,11 +163,9 @@ def load_decisions(
             raise ValueError("field 'id' is empty")
         return [(judge, id)], f"{judge} on test {id},", _replies(row, id, judge, *wordings.get(id, (None, None)))
 
-    found, problems = _read(source, files(source, entry, "judgments"), DECISION_COLUMNS, read, wordings)
-    if not found:
-        raise ValueError(f"{source}: no readable decision; " + "; ".join(map(str, problems[:NAMED])))
+    found, problems = _read(source, entry, "judgments", read, wordings)
     path = Path(source)
-    frame = pandas.DataFrame([row for rows in found for row in rows], columns=list(DECISIONS))
+    frame = pd.DataFrame([row for rows in found for row in rows], columns=list(DECISIONS))
     frame = frame.assign(experiment=experiment, source=path.stem if path.expanduser().is_file() else path.name)
     return Loaded(frame.astype(dict.fromkeys(NUMERIC, float)), tuple(problems))
 
@@ -222,7 +201,8 @@ def _decision(row: Row, condition: str, size: int | None, status: str) -> dict[s
     """What one version's cells say: the order shown, the option chosen, and the scale that it is on."""
     name = f"{condition}_option_order"
     text = _cell(row, name)
-    order = [] if text.lower() in NOTHING else _listed(text, f"field {name!r}")
+    order = [] if text.lower() in NOTHING else literal(text, f"field {name!r}")
+    order = order if isinstance(order, list | tuple) else (order,)
     odd = order and sorted(map(str, order)) != sorted(map(str, range(size or len(order))))
     refuse_if(odd, name, text, "the option numbers from 0, each once")
     size = size or len(order) or _size(_cell(row, f"{condition}_options"))
@@ -263,41 +243,20 @@ def _choice(text: str, condition: str, size: int) -> float:
 def _score(row: Row) -> float:
     """The individual score as published, NaN where there is none."""
     text = _cell(row, "individual_score").strip("[] ")
-    if text.lower() in NOTHING:
-        return NAN
     try:
-        score = float(text)
+        score = NAN if text.lower() in NOTHING else float(text)
     except ValueError:
         score = math.inf
     # Weighted metrics may go beyond 1, but none is endless.
-    if not math.isfinite(score):
+    if math.isinf(score):
         raise ValueError(f"field 'individual_score' holds {text[:40]!r}, expected a number")
     return score
 
 
-# --- files and rows ---------------------------------------------------------------------------------------------------
-
-
-def files(source: Source, entry: Entry, what: str) -> list[Path]:
-    """The files that `source` means: itself, all below a folder that end with ENDS, or those on the hub ("hub")."""
-    if source == "hub":
-        return fetch_files(entry, what, ENDS, "judgments (no decisions of models)" if what == "judgments" else what)
-    path = Path(source).expanduser()
-    if path.is_file():
-        if path.suffix not in ENDS:
-            raise ValueError(f"{path}: ends with {path.suffix or 'nothing'}; it must be one of {', '.join(ENDS)}")
-        return [path]
-    if not path.is_dir():
-        raise FileNotFoundError(f"{path}: no such file or folder; expected files that end with {', '.join(ENDS)}")
-    if found := below(path, ENDS):
-        return found
-    raise FileNotFoundError(f"{path}: expected files that end with {', '.join(ENDS)}, found {entries(path)}")
-
-
 def _read(
     source: Source,
-    paths: list[Path],
-    columns: tuple[str, ...],
+    entry: Entry,
+    what: str,
     read: Callable[[Row, Path], tuple[list[Any], str, Any]],
     ids: Mapping[str, Any] | None = None,
 ) -> tuple[list[Any], list[Problem]]:
@@ -305,18 +264,23 @@ def _read(
 
     So are, once a file, the rows whose `id` is none of `ids`, though they are kept.
     """
+    noun, columns = ("test", TEST_COLUMNS) if what == "questions" else ("decision", DECISION_COLUMNS)
     top = Path(source).expanduser() if source != "hub" else None
     found: list[Any] = []
     problems: list[Problem] = []
     seen: dict[Any, str] = {}
-    for path in paths:
+    for path in find_files(source, entry, what, ENDS, several=True):
         name = str(path.relative_to(top)) if top and top.is_dir() else path.name
-        strangers = []
-        for line, row in _rows(path, name, columns):
+        strangers, lost = [], None
+        for line, row in ROWS[path.suffix](path, name):
+            if isinstance(row, Problem):
+                problems.append(row)
+                continue
+            if lost is None and (lost := [each for each in columns if each not in row]):
+                there = ", ".join(map(str, row)) or "none"
+                lacks = f"no column {', '.join(lost)}; found {there}, expected {', '.join(columns)}"
+                raise ValueError(f"{path}, line {line}: {lacks}")
             try:
-                if isinstance(row, Problem):
-                    problems.append(row)
-                    continue
                 marks, words, value = read(row, path)
             except ValueError as error:
                 problems.append(Problem(name, line, "broken", str(error)))
@@ -334,21 +298,9 @@ def _read(
                 '`questions` ("hub", or the file of these tests) would tell their scenarios'
             )
             problems.append(Problem(name, strangers[0], "unknown_test", text))
+    if not found:
+        raise ValueError(f"{source}: no readable {noun}; " + "; ".join(map(str, problems[:NAMED])))
     return found, problems
-
-
-def _rows(path: Path, name: str, columns: tuple[str, ...]) -> Iterator[tuple[int, Row | Problem]]:
-    """Each row of a file, called `name` in problems, with its line; a file without one of `columns` is a ValueError."""
-    kinds = {".csv": _csv_rows, ".jsonl": read_lines, ".parquet": _parquet_rows}
-    found: Row | None = None
-    for line, row in kinds[path.suffix](path, name):
-        if found is None and not isinstance(row, Problem):
-            found = row
-            if lost := [each for each in columns if each not in row]:
-                there = ", ".join(map(str, row)) or "none"
-                what = f"no column {', '.join(lost)}; found {there}, expected {', '.join(columns)}"
-                raise ValueError(f"{path}, line {line}: {what}")
-        yield line, row
 
 
 def _csv_rows(path: Path, name: str) -> Iterator[tuple[int, Row | Problem]]:
@@ -359,24 +311,18 @@ def _csv_rows(path: Path, name: str) -> Iterator[tuple[int, Row | Problem]]:
 
 
 def _parquet_rows(path: Path, name: str) -> Iterator[tuple[int, Row | Problem]]:
-    from pyarrow import ArrowException
-    from pyarrow.parquet import ParquetFile
-
-    try:
-        with ParquetFile(path) as file:
-            yield from enumerate((row for batch in file.iter_batches(1000) for row in batch.to_pylist()), 1)
-    except ArrowException as error:
-        raise ValueError(f"{path}: not readable as Parquet: {str(error).splitlines()[0]}") from None
+    with open_parquet(path) as file:
+        yield from enumerate((row for batch in file.iter_batches(1000) for row in batch.to_pylist()), 1)
 
 
-# --- cells ------------------------------------------------------------------------------------------------------------
+ROWS = {".csv": _csv_rows, ".jsonl": read_lines, ".parquet": _parquet_rows}
 
 
 def bias_name(published: str) -> str:
     """A bias by its short name in lower case, whatever the published spelling.
 
-    >>> bias_name("Framing Effect"), bias_name("InGroupBias"), bias_name("Status-Quo Bias"), bias_name("Loss Aversion")
-    ('framing', 'in_group', 'status_quo', 'loss_aversion')
+    >>> bias_name("Framing Effect"), bias_name("InGroupBias"), bias_name("Status-Quo Bias")
+    ('framing', 'in_group', 'status_quo')
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", published)
     parts = re.findall("[a-z0-9]+", spaced.lower())
@@ -385,11 +331,7 @@ def bias_name(published: str) -> str:
 
 
 def id_text(value: Any) -> str:
-    """The id of a test as a text: whole numbers may have become decimal ones on their way.
-
-    >>> id_text("12.0"), id_text(12), id_text(" a1 ")
-    ('12', '12', 'a1')
-    """
+    """The id of a test as a text: whole numbers may have become decimal ones ("12.0") on their way."""
     return re.sub(r"(?<=\d)\.0$", "", str(value).strip())
 
 
@@ -408,11 +350,6 @@ def _text(row: Row, name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _listed(text: str, what: str) -> tuple[Any, ...]:
-    found = literal(text, what)
-    return tuple(found) if isinstance(found, list | tuple) else (found,)
-
-
 def literal(text: str, what: str) -> Any:
     """What a short text of Python's literals says, read and never run; anything else is a ValueError."""
     if len(text) > LONGEST:

@@ -1,8 +1,8 @@
 """Published verdicts on two answers as the games frame: who was compared, who stood first, who won.
 
-How a record of each format becomes games stands in `formats.toml`; what a record lacks of that, its function in
-PREPARE adds. `score` is what was stored, as a label with whoever stood first as A; what says nothing ("error",
-"garbage", null) is kept as it is.
+How a record of each format becomes games stands in `formats.toml`; what a record lacks of that, its function in PREPARE
+adds. `score` is what was stored, as a label with whoever stood first as A; what says nothing ("error", "garbage", null)
+is kept as it is.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, count, pairwise
 from math import isnan, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from helpers.datasets.answers import maker
 from helpers.datasets.hub import Source, read_table
@@ -30,10 +32,8 @@ from helpers.datasets.reading import (
     text_field,
     whole_number,
 )
+from helpers.frames import GAMES
 from helpers.types import PAIRWISE, short_hash
-
-if TYPE_CHECKING:
-    import pandas
 
 Record = dict[str, Any]
 FORMATS: dict[str, dict[str, Any]] = read_table("formats.toml")
@@ -54,6 +54,11 @@ ANNOTATOR = "annotator "
 #: The place of the better answer as AlpacaEval's annotators write it.
 _PLACE = re.compile(r"\s*(?:Output )?\(?([mMab])\)?\s*")
 _REVERSED = {"A<B": "B>A", "A<<B": "B>>A", "B<A": "A>B", "B<<A": "A>>B", "B=A": "A=B"}
+
+#: One row a vote or verdict. `question_id` is the cluster, `pair` the two answers judged, `kind` person or judge.
+VOTE_COLUMNS = ("source", "question_id", "pair", "condition", "voter", "kind", "verdict", "outcome")
+PERSON, JUDGE = "person", "judge"
+_WORDS = {FIRST: "first", EVEN: "tie", SECOND: "second"}
 
 
 class Game(NamedTuple):
@@ -83,16 +88,11 @@ class Game(NamedTuple):
 NUMBERS = ("gold", "won", "length_baseline", "length_candidate")
 
 
-def games_frame(games: Iterable[Game], experiment: str = "published") -> pandas.DataFrame:
+def games_frame(games: Iterable[Game], experiment: str = "published") -> pd.DataFrame:
     """The games frame of these verdicts (columns: frames.GAMES, and those of NUMBERS with a value), in their order.
 
-    `outcome` is "ok" where there is a verdict, else "missing" where there was no such game, else "invalid". `score` and
-    `verdict` are None where there is none. No games give an empty frame.
+    `outcome` is "ok" where there is a verdict, else "missing" where there was no such game, else "invalid".
     """
-    import pandas
-
-    from helpers.frames import GAMES
-
     rows = [
         {
             **game._asdict(),
@@ -104,7 +104,7 @@ def games_frame(games: Iterable[Game], experiment: str = "published") -> pandas.
         }
         for game in games
     ]
-    frame = pandas.DataFrame(rows, columns=[*GAMES, *NUMBERS]).astype({"repeat": int, "games": int})
+    frame = pd.DataFrame(rows, columns=[*GAMES, *NUMBERS]).astype({"repeat": int, "games": int})
     for name in ("score", "verdict"):
         frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
     return frame.drop(columns=[name for name in NUMBERS if frame[name].isna().all()])
@@ -113,21 +113,14 @@ def games_frame(games: Iterable[Game], experiment: str = "published") -> pandas.
 def normalised(score: object) -> str | None:
     """The one of the five labels that a stored score means, A standing first; None where it means none of them.
 
-    Blanks and brackets are dropped, letters are raised, and what is said from B's or the loser's side is turned.
-
-    >>> normalised("[[a > b]]"), normalised("A<<B"), normalised("B=A"), normalised("[B>>A]")
-    ('A>B', 'B>>A', 'A=B', 'B>>A')
-    >>> normalised(None), normalised("A"), normalised(""), normalised("A>B>A"), normalised("A>A"), normalised("A>>>B")
-    (None, None, None, None, None, None)
+    >>> normalised("[[a > b]]"), normalised("A<<B"), normalised("B=A"), normalised("[B>>A]"), normalised("A>B>A")
+    ('A>B', 'B>>A', 'A=B', 'B>>A', None)
     """
     if not isinstance(score, str):
         return None
     label = "".join(score.split()).strip("[]").upper()
     label = _REVERSED.get(label, label)
     return label if label in PAIRWISE else None
-
-
-# --- one reader for all formats ---------------------------------------------------------------------------------------
 
 
 def load_pairwise(
@@ -137,7 +130,7 @@ def load_pairwise(
     categories: Mapping[str, str] | None = None,
     labels: str | Path | None = None,
     experiment: str = "published",
-) -> pandas.DataFrame:
+) -> pd.DataFrame:
     """Who won in a file of published verdicts on two answers, in a format of `formats.toml`: its games frame.
 
     A verdict that means nothing is invalid. A record twice is a ValueError, but several with different time stamps
@@ -145,8 +138,7 @@ def load_pairwise(
     by question id are of records without one; `labels` is LLMBar's file of better outputs, with which a verdict for the
     candidate is correct.
     """
-    games = pairwise_games(source, format, categories=categories, labels=labels)
-    return games_frame(games, experiment)
+    return games_frame(pairwise_games(source, format, categories=categories, labels=labels), experiment)
 
 
 def pairwise_games(
@@ -171,10 +163,8 @@ def pairwise_games(
     def read(record: Record) -> list[Game]:
         if missing := [each for each in form["needs"].split() if each not in record]:
             raise ValueError(f"field {missing[0]!r} is missing; found {', '.join(record)}")
-        if form.get("strict"):
-            refuse_if(
-                record["winner"] not in [*form["winners"]], "winner", record["winner"], ", ".join(form["winners"])
-            )
+        winner, known = record.get("winner"), [*form.get("winners", ())]
+        refuse_if(form.get("strict") and winner not in known, "winner", winner, ", ".join(known))
         prepared = prepare({"row": next(rows), **record}, about)
         return [game for each in prepared for game in _games(each, form, stem, categories or {})]
 
@@ -212,9 +202,13 @@ def _askings(records: Records, found: list[list[Game]], once: bool) -> list[Game
 
 
 def _games(record: Record, form: Mapping[str, Any], stem: str, categories: Mapping[str, str]) -> Iterator[Game]:
-    """The games of one record."""
+    # A template with what the record holds in place of the fields.
     texts = ("source", "question_id", "judge", "judge_model", "baseline", "candidate")
-    filled = {each: _filled(form[each], record, stem) for each in texts if each in form}
+    filled = {
+        each: re.sub(r"\{(\w+)\}", lambda field: _field_text(field[1], record, stem), form[each])
+        for each in texts
+        if each in form
+    }
     category = record.get(form.get("category")) or categories.get(filled["question_id"])
     numbers = {name: record[f"its_{name}"] for name in NUMBERS if f"its_{name}" in record}
     blank = Game(**filled, category=text_field({"category": category}, "category") if category else UNKNOWN, **numbers)
@@ -227,18 +221,12 @@ def _games(record: Record, form: Mapping[str, Any], stem: str, categories: Mappi
         orders = [record.get(form["order"]) or ORDERS[0]]
         blank = blank._replace(condition="none" if record.get(form["order"]) else NO_ORDER)
     for first, field in zip(orders, form["games"], strict=False):
-        stored = record.get(field)
-        winner = _winner(stored, form["winners"])
+        winner = _winner(record.get(field), form["winners"])
         label = {first: FIRST, "first": FIRST, "tie": EVEN, None: None}.get(winner, SECOND)
-        raw = record[form["score"]] if "score" in form else stored
+        raw = record.get(form.get("score", field))
         raw = raw if raw is None or isinstance(raw, str) else show(raw)
         score = raw if "score" in form else label or raw
         yield blank._replace(first=first, score=score, verdict=label, games=len(form["games"]))
-
-
-def _filled(template: str, record: Record, stem: str) -> str:
-    """A text of `formats.toml` with what the record holds in place of the fields."""
-    return re.sub(r"\{(\w+)\}", lambda field: _field_text(field[1], record, stem), template)
 
 
 def _field_text(name: str, record: Record, stem: str) -> str:
@@ -260,9 +248,6 @@ def _winner(stored: Any, winners: Mapping[str, str]) -> str | None:
     return winners.get(str(stored)) if plain else None
 
 
-# --- what records lack ------------------------------------------------------------------------------------------------
-
-
 def _llmbar(record: Record, about: Mapping[str, Any]) -> list[Record]:
     id, better = text_field(record, "id"), about["better"]
     record |= {"category": id.rpartition("/")[0], "one": "output_1", "other": "output_2"}
@@ -272,9 +257,8 @@ def _llmbar(record: Record, about: Mapping[str, Any]) -> list[Record]:
         raise ValueError(f"instance {id!r} has no label in {about['labels']}")
     if better[id] == 1:
         # Output 1 is the candidate, which stands first in what the file does not call swapped.
-        turned = {"1": "2", "2": "1"}
-        one, two = (record[name] for name in ("winner_swapped", "winner"))
-        one, two = (turned.get(each, each) if isinstance(each, str) else each for each in (one, two))
+        both, turned = (record["winner_swapped"], record["winner"]), {"1": "2", "2": "1"}
+        one, two = (turned.get(each, each) if isinstance(each, str) else each for each in both)
         record |= {"winner": one, "winner_swapped": two}
     return [record | {"one": "worse", "other": "better"}]
 
@@ -296,7 +280,7 @@ def _judgebench(record: Record, about: Mapping[str, Any]) -> list[Record]:
     judgments = record["judgments"]
     wrong = not isinstance(judgments, list) or len(judgments) > 2
     refuse_if(wrong, "judgments", judgments, "one judgment for each of two orders")
-    refuse_if(record["label"] not in won, "label", record["label"], ", ".join(won))
+    refuse_if(record["label"] not in [*won], "label", record["label"], ", ".join(won))
     both = [each if isinstance(each, dict) else {} for each in (*judgments, None, None)[:2]]
     inner = next((each["judgment"] for each in both if isinstance(each.get("judgment"), dict)), {})
     model = inner.get("judge_model") or record.get("judge_name") or UNKNOWN
@@ -376,42 +360,109 @@ def _battles(source: Source, battles: list[Game]) -> list[Game]:
     return games
 
 
-# --- PandaLM's people -------------------------------------------------------------------------------------------------
-
-
 def instructions(pairs: Sequence[str]) -> list[int]:
     """To which instruction each item belongs, where only its pair of models is known.
 
     The items of an instruction stand together, sorted by pair of models: where the pairs do not rise, a new one has
-    begun (so it is in the source, whose instructions of items 0 to 12 and 563 to 580 were compared). Two instructions
-    whose pairs happen to rise are taken as one, which makes clusters larger and intervals no shorter than they should
-    be; no instruction is cut.
+    begun. Two instructions whose pairs happen to rise are taken as one, which makes clusters larger and intervals no
+    shorter than they should be.
 
-    >>> instructions(["a_b", "a_c", "b_c", "a_b", "a_b"])
-    [0, 0, 0, 1, 2]
+    >>> instructions(["a_b", "a_c", "b_c", "a_b", "a_b"]), instructions([])
+    ([0, 0, 0, 1, 2], [])
     """
     return [*accumulate((pair <= before for before, pair in pairwise(pairs)), initial=0)] if pairs else []
 
 
 def majority(votes: Iterable[str]) -> str | None:
-    """What most of the votes say; None where no verdict has more votes than each of the others.
-
-    >>> majority(["first", "first", "tie"]), majority(["first", "tie", "second"])
-    ('first', None)
-    """
+    """What most of the votes say; None where no verdict has more votes than each of the others."""
     (most, count), *others = Counter(votes).most_common()
     return None if others and others[0][1] == count else most
 
 
 def pandalm_gold(source: Source) -> dict[str, float]:
-    """What most of PandaLM's annotators say of each item, by id: what the second response should win (0, 1/2, 1).
+    """What most of PandaLM's annotators say of each item, by id: what the second response should win (0, 1/2, 1)."""
+    won = {"first": 0.0, "tie": 0.5, "second": 1.0}
+    return {item: won[most] for item, most in _gold(load_pandalm_votes(source)).items() if most in won}
 
-    Items on which no two annotators agree are left out.
+
+def load_votes(people: str | Path, judges: str | Path | None = None, *, who: str = "") -> pd.DataFrame:
+    """How did people, and judges, vote on the same two answers of MT-Bench (judge, model_a, model_b, winner, turn)?
+
+    The votes frame (columns: VOTE_COLUMNS), in file order, people first. A pair is a question's two models in a turn:
+    "first" is the model whose name comes first in the alphabet. `condition` is the turn. A verdict of both orders that
+    contradict each other is "inconsistent". `who` keeps the people whose name begins so ("expert" leaves the authors
+    out). A judge's verdict twice, a vote of a model against itself and an unknown winner are ValueErrors.
     """
-    votes: dict[str, list[str]] = {}
-    for game in pairwise_games(source, "pandalm", people=True):
-        if game.judge.startswith(ANNOTATOR):
-            votes.setdefault(game.question_id, []).append(str(game.verdict))
-    won = {FIRST: 0.0, EVEN: 0.5, SECOND: 1.0}
-    most = {item: majority(each) for item, each in votes.items()}
-    return {item: won[verdict] for item, verdict in most.items() if verdict}
+    voted = [(PERSON, game) for game in pairwise_games(people, "votes") if game.judge.startswith(who)]
+    if not voted:
+        raise ValueError(f"{people}: no vote of anybody whose name begins with {who!r}")
+    voted += [] if judges is None else [(JUDGE, game) for game in pairwise_games(judges, "votes", once=True)]
+    rows = []
+    for kind, game in voted:
+        if game.baseline == game.candidate:
+            raise ValueError(f"question {game.question_id}: fields 'model_a' and 'model_b' both hold {game.baseline!r}")
+        turn = game.source.rpartition(", ")[2]
+        pair = f"{game.question_id}, {turn}: {game.baseline}, {game.candidate}"
+        word = None if game.score == INCONSISTENT else _WORDS[str(game.verdict)]
+        outcome = "ok" if word else "inconsistent"
+        rows.append(("MT-Bench", game.question_id, pair, turn, game.judge, kind, word, outcome))
+    return _votes_frame(rows)
+
+
+def load_pandalm_votes(source: str | Path) -> pd.DataFrame:
+    """How did three people, and each judge, vote on the two responses of PandaLM's test set (annotators, cmp_key)?
+
+    The votes frame (columns: VOTE_COLUMNS), a row a person and a judge of each item; `pair` is the item's number and
+    "first" its first response. What is no verdict is "unreadable". An item without three votes, or one twice, is a
+    ValueError. Items of one instruction share their `question_id` (see `instructions`).
+    """
+    games = pairwise_games(source, "pandalm", people=True)
+    pairs = {game.question_id: f"{game.baseline}_{game.candidate}" for game in games}
+    clusters = dict(zip(pairs, map(str, instructions([*pairs.values()])), strict=True))
+    rows = []
+    for game in games:
+        kind = PERSON if game.judge.startswith(ANNOTATOR) else JUDGE
+        word, item = _WORDS.get(game.verdict or ""), game.question_id
+        rows.append(("PandaLM", clusters[item], item, "none", game.judge, kind, word, "ok" if word else "unreadable"))
+    return _votes_frame(rows)
+
+
+def _votes_frame(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=list(VOTE_COLUMNS))
+    frame["verdict"] = frame["verdict"].astype(object).where(frame["verdict"].notna(), None)
+    return frame
+
+
+def _gold(votes: pd.DataFrame) -> pd.Series:
+    return votes[votes["kind"] == PERSON].groupby("pair", sort=False)["verdict"].agg(majority)
+
+
+def gold_of_votes(votes: pd.DataFrame) -> pd.DataFrame:
+    """Was each judge's verdict what most people say: the frame that `biases.accuracy.accuracy` takes.
+
+    One row a judge and pair: source, question_id, judge, correct (1, 0; NaN where the judge's verdict cannot be read),
+    outcome. A tie is a verdict, right where most people call it one. Pairs without a majority are left out.
+    """
+    judged = votes[votes["kind"] == JUDGE].assign(gold=lambda rows: rows["pair"].map(_gold(votes)))
+    judged = judged[judged["gold"].notna()].reset_index(drop=True)
+    correct = (judged["verdict"] == judged["gold"]).astype(float).where(judged["verdict"].notna())
+    return judged[["source", "question_id", "outcome"]].assign(judge=judged["voter"], correct=correct)
+
+
+def gold_of_games(games: pd.DataFrame, better: str = "better") -> pd.DataFrame:
+    """Did each verdict name the answer that is known to be better: the frame that `biases.accuracy.accuracy` takes.
+
+    `games` is a games frame one of whose two answers is called `better` (as LLMBar's with labels are). One row a
+    verdict: source, question_id, category, judge, condition (who stood first), correct, outcome. A tie is wrong; what
+    cannot be read is NaN. A game without `better` is a ValueError.
+    """
+    is_better = games["candidate"] == better
+    if not (is_better | (games["baseline"] == better)).all():
+        found = ", ".join(sorted({*games["candidate"], *games["baseline"]})[:6])
+        raise ValueError(f"every game needs {better!r} as candidate or baseline; found {found}")
+    shown_first = (games["first"] == "candidate") == is_better
+    wins = games["verdict"].where(games["verdict"].notna(), "").str.replace(">>", ">", regex=False)
+    right = (wins == FIRST).where(shown_first, wins == SECOND).astype(float).where(games["verdict"].notna())
+    condition = shown_first.map({True: "better first", False: "better second"})
+    kept = games[["source", "question_id", "category", "judge"]]
+    return kept.assign(condition=condition, correct=right, outcome=games["outcome"])

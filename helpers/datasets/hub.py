@@ -9,7 +9,7 @@ import pkgutil
 import re
 import threading
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
@@ -40,27 +40,34 @@ Source = str | Path
 Entry = Mapping[str, Any] | None
 
 
-# --- which files a source means --------------------------------------------------------------------------------------
+def find_files(
+    source: Source, hub: Entry, what: str, names: tuple[str, ...], others: str = "", several: bool = False
+) -> list[Path]:
+    """The files that `source` means: itself, `names` (else the pattern `others`) in a folder, or the hub's `what`.
 
-
-def find_file(source: Source, names: tuple[str, ...]) -> Path:
-    """The file that `source` means: itself, or the only one of `names` in the folder `source`."""
-    path = Path(source)
-    if path.is_file():
-        return path
-    if not path.is_dir():
-        raise FileNotFoundError(f"{path}: no such file or folder; a folder would have to hold {' or '.join(names)}")
-    present = [name for name in names if (path / name).is_file()]
-    if len(present) > 1:
-        raise ValueError(f"{path}: holds {' and '.join(present)}; name the one file that is meant")
-    if not present:
-        raise FileNotFoundError(f"{path}: expected {' or '.join(names)} in this folder, found {entries(path)}")
-    return path / present[0]
-
-
-def entries(folder: Path) -> str:
-    """What lies in a folder, in words."""
-    return ", ".join(sorted(entry.name for entry in folder.iterdir())) or "nothing"
+    Of names that begin with a dot: all files below the folder that end so. More than one is a ValueError unless
+    `several` of `names` may be meant.
+    """
+    path, ends = Path(source).expanduser(), tuple(name for name in names if name.startswith("."))
+    wanted = f"files that end with {', '.join(ends)}" if ends else " or ".join(names)
+    if source == "hub":
+        found = fetch_files(hub, what, names)
+    elif path.is_dir():
+        found = below(path, ends) if ends else [path / name for name in names if (path / name).is_file()]
+        found = found or (sorted(path.glob(others)) if others else [])
+    elif not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file or folder; a folder would have to hold {wanted}")
+    elif ends and path.suffix not in ends:
+        raise ValueError(f"{path}: ends with {path.suffix or 'nothing'}; it must be one of {', '.join(ends)}")
+    else:
+        return [path]
+    if not found:
+        there = ", ".join(sorted(entry.name for entry in path.iterdir())) or "nothing"
+        raise FileNotFoundError(f"{path}: expected {wanted} in this folder, found {there}")
+    rivals = [each.name for each in found if not others or each.name in names]
+    if len(rivals) > 1 and not several:
+        raise ValueError(f"{source}: holds {' and '.join(rivals)}; name the one file that is meant")
+    return found
 
 
 def below(folder: Path, ends: tuple[str, ...]) -> list[Path]:
@@ -69,38 +76,12 @@ def below(folder: Path, ends: tuple[str, ...]) -> list[Path]:
     return [each for each in found if not any(part.startswith(".") for part in each.relative_to(folder).parts)]
 
 
-def one_file(source: Source, hub: Entry, what: str, names: tuple[str, ...]) -> Path:
-    """The file that `source` means: itself, the only one of `names` in that folder, or the hub's entry `what`."""
-    if source != "hub":
-        return find_file(source, names)
-    found = fetch_files(hub, what, names)
-    if len(found) > 1:
-        raise ValueError(f"hub: {what} means {' and '.join(path.name for path in found)}; name the one that is meant")
-    return found[0]
-
-
-def all_files(source: Source, hub: Entry, what: str, names: tuple[str, ...]) -> list[Path]:
-    """The files that `source` means: itself, all of `names` in a folder (else all its .jsonl), or those on the hub."""
-    if source == "hub":
-        return fetch_files(hub, what, names)
-    path = Path(source)
-    if not path.is_dir():
-        return [find_file(path, names)]
-    present = [path / name for name in names if (path / name).is_file()] or sorted(path.glob("*.jsonl"))
-    return present or [find_file(path, names)]
-
-
-# --- the hub ---------------------------------------------------------------------------------------------------------
-
-
 def fetch(repo: str, filename: str, revision: str = "main", *, folder: Path | None = None) -> Path:
-    """The local copy of one file of a dataset repository, the same content as at the first load.
+    """The local copy under `folder` of one file of a dataset repository, the same content as at the first load.
 
-    Files land under `folder` (data/downloads). The first load of a (repo, file, revision) writes commit and sha256 to
-    `source.json` there; a later one with another commit or content is a ValueError that names both and what to do. A
-    hub that cannot be reached within PROBE_SECONDS is a ConnectionError, a repository that may not be read a
-    PermissionError, a repository, revision or file that does not exist a FileNotFoundError listing what does. A file
-    pinned by a full commit hash and loaded before needs no network.
+    The first load writes commit and sha256 to `source.json`; another commit or content later is a ValueError. A hub not
+    reached within PROBE_SECONDS is a ConnectionError, a repository that may not be read a PermissionError, a revision
+    or file that is not there a FileNotFoundError. What is pinned by a full commit hash and was loaded needs no network.
     """
     from huggingface_hub import hf_hub_download, hf_hub_url, try_to_load_from_cache
     from huggingface_hub.file_download import get_hf_file_metadata
@@ -130,20 +111,17 @@ def from_hub(entry: Entry, what: str, folder: Path | None = None) -> Path:
     return folders.pop()
 
 
-def fetch_files(
-    entry: Entry, what: str, wanted: tuple[str, ...], words: str = "", folder: Path | None = None
-) -> list[Path]:
+def fetch_files(entry: Entry, what: str, wanted: tuple[str, ...], folder: Path | None = None) -> list[Path]:
     """The files that the hub entry of an experiment names as `what`, by one path or a list of them, fetched.
 
     A path that ends like no file (FILE_ENDS) is a folder of the repository: of it come the files called as one of
-    `wanted`, or, where these begin with a dot, those that end so; none is a FileNotFoundError. `words` say in an error
-    what `what` are.
+    `wanted`, or, where these begin with a dot, those that end so.
     """
     paths = (entry or {}).get(what)
     ends = tuple(each for each in wanted if each.startswith("."))
     found: list[Path] = []
     for each in paths if isinstance(paths, list) and paths else [paths]:
-        repo, revision, path = place({**(entry or {}), what: each}, what, words)
+        repo, revision, path = place({**(entry or {}), what: each}, what)
         names = [path]
         if not path.endswith(ends or FILE_ENDS):
             where = {"repo": repo, "file": path, "revision": revision}
@@ -160,11 +138,10 @@ def fetch_files(
     return found
 
 
-def place(entry: Entry, what: str, words: str = "") -> tuple[str, str, str]:
+def place(entry: Entry, what: str) -> tuple[str, str, str]:
     """Repository, revision and path that the hub entry of an experiment names as `what`; none is a ValueError.
 
-    `entry` is the `hub` of a config: {repo, revision (default main), questions | answers | judgments: path}, where in
-    place of the path a mapping {repo, revision, path} names another repository. "." is the top of a repository.
+    In place of the path a mapping {repo, revision, path} names another repository. "." is the top of a repository.
     """
     entry = entry or {}
     named = entry.get(what)
@@ -174,7 +151,7 @@ def place(entry: Entry, what: str, words: str = "") -> tuple[str, str, str]:
         owner = f"the data set {entry['repo']} on the hub has" if entry.get("repo") else "the hub has"
         only = f", only {', '.join(there)}" if there else ""
         raise ValueError(
-            f"{owner} no {words or what} for this experiment{only}: set the parameter `{what}` to a file or folder "
+            f"{owner} no {what} for this experiment{only}: set the parameter `{what}` to a file or folder "
             f"(or `hub: {what}` in its config.yaml to a path there)"
         )
     return where["repo"], where.get("revision") or "main", where["path"].strip("/")
@@ -194,9 +171,7 @@ def recorded(folder: Path | None = None) -> list[dict[str, str]]:
     try:
         return [dict(entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
     except (ValueError, TypeError) as error:
-        raise ValueError(
-            f"{path}: not readable ({error}); put it right or delete it, and the next load writes it anew"
-        ) from None
+        raise ValueError(f"{path}: not readable ({error}); delete it, and the next load writes it anew") from None
 
 
 def _unchanged(path: Path, where: dict[str, str], folder: Path) -> None:
@@ -207,30 +182,40 @@ def _unchanged(path: Path, where: dict[str, str], folder: Path) -> None:
     commit = path.parents[len(PurePosixPath(where["file"]).parts) - 1].name
     now = where | {"commit": commit, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
     with FileLock(folder / "source.json.lock"):
-        entries = recorded(folder)
-        then = next((entry for entry in entries if where.items() <= entry.items()), None)
+        known = recorded(folder)
+        then = next((entry for entry in known if where.items() <= entry.items()), None)
         if then is None:
-            text = json.dumps([*entries, now], indent=1)
-            (folder / "source.json.new").write_text(text + "\n", encoding="utf-8")
-            os.replace(folder / "source.json.new", folder / "source.json")
-            return
-    if then == now:
+            replace_file(folder / "source.json", [json.dumps([*known, now], indent=1)])
+    if then in (None, now):
         return
     both = "; ".join(f"{name} {then[name]} then, {now[name]} now" for name in ("commit", "sha256"))
+    todo = (
+        f"set `revision: {then['commit']}` in the experiment's config to stay with the first data, or delete the "
+        f"entry from {folder / 'source.json'} to go on with the new"
+    )
     if then["commit"] == now["commit"]:
         todo = f"the local copy was altered: delete {path.resolve()} and load it again"
-    else:
-        todo = (
-            f"set `revision: {then['commit']}` in the experiment's config to stay with the first data, or delete the "
-            f"entry from {folder / 'source.json'} to go on with the new"
-        )
     raise ValueError(f"{where['repo']}, {where['file']} at {where['revision']} is not what it was: {both}; {todo}")
 
 
+def replace_file(path: Path, lines: Iterable[str]) -> None:
+    """The lines as the whole of a file, in place at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with new.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in lines)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
 def _ask(call: Callable[[], _T], where: dict[str, str], folder: Path, seconds: float | None = None) -> _T:
-    """The result of a call to the hub, its failures said in our words; at most `seconds`, name resolution included."""
+    """The result of a call to the hub, its failures in our words; at most `seconds`, name resolution included."""
     import httpx2
-    from huggingface_hub import errors
+    from huggingface_hub import constants, errors
 
     offline = (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, errors.FileMetadataError)
     try:
@@ -238,7 +223,13 @@ def _ask(call: Callable[[], _T], where: dict[str, str], folder: Path, seconds: f
     except errors.HfHubHTTPError as error:
         raise _refused(error, where) from error
     except (TimeoutError, httpx2.RequestError, *offline) as error:
-        raise _unreachable(error, where, folder) from error
+        instead = "set the parameter `questions`, `answers` or `judgments` to a file or folder on this machine"
+        for entry in recorded(folder):
+            if where.items() <= entry.items():
+                name = "datasets--" + where["repo"].replace("/", "--")
+                instead += f" (an earlier load: {folder / name / 'snapshots' / entry['commit'] / where['file']})"
+        unreached = f"{constants.ENDPOINT} cannot be reached for {where['repo']}, {where['file']}"
+        raise ConnectionError(f"{unreached}: {error}; {instead}") from error
 
 
 def _within(seconds: float, call: Callable[[], _T]) -> _T:
@@ -258,34 +249,17 @@ def _within(seconds: float, call: Callable[[], _T]) -> _T:
         raise TimeoutError(f"no answer within {seconds:g} s") from None
 
 
-def _unreachable(error: Exception, where: dict[str, str], folder: Path) -> ConnectionError:
-    from huggingface_hub import constants
-
-    instead = "set the parameter `questions`, `answers` or `judgments` to a file or folder on this machine"
-    for entry in recorded(folder):
-        if where.items() <= entry.items():
-            name = "datasets--" + where["repo"].replace("/", "--")
-            instead += f" (an earlier load: {folder / name / 'snapshots' / entry['commit'] / where['file']})"
-    return ConnectionError(
-        f"{constants.ENDPOINT} cannot be reached for {where['repo']}, {where['file']}: {error}; {instead}"
-    )
-
-
 def _refused(error: Any, where: dict[str, str]) -> OSError:
-    """The hub's refusal in our words, by what it says is wrong."""
     from huggingface_hub import constants, errors
 
     repo, file, revision = where["repo"], where["file"], where["revision"]
     status = error.response.status_code
     if isinstance(error, errors.GatedRepoError):
-        return PermissionError(
-            f"{repo} is gated: ask for access on its page at {constants.ENDPOINT}, then log in (hf auth login)"
-        )
+        todo = f"ask for access on its page at {constants.ENDPOINT}, then log in (hf auth login)"
+        return PermissionError(f"{repo} is gated: {todo}")
     if isinstance(error, errors.RepositoryNotFoundError) or status in (401, 403):
-        return PermissionError(
-            f"{repo} may not be read (status {status}): there is no such dataset repository, or it is private and "
-            "needs a login that may read it (hf auth login)"
-        )
+        why = "there is no such dataset repository, or it is private and needs a login that may read it (hf auth login)"
+        return PermissionError(f"{repo} may not be read (status {status}): {why}")
     if isinstance(error, errors.RevisionNotFoundError):
         return FileNotFoundError(f"{repo} has no revision {revision!r}; give a branch, a tag or a full commit hash")
     if isinstance(error, errors.EntryNotFoundError):

@@ -61,10 +61,10 @@ def load_inspect(source: Source) -> tuple[list[dict[str, Any]], list[str]]:
 
     A sample whose metadata name `candidates` is a judgment by the evaluated model: its verdict is the score's `answer`,
     `gold` the target. Else the evaluated model is the candidate and the scorer the judge (a grader is called by its
-    model): the verdict is the value as a number, C, P, I and N as 1, 1/2, 0 and 0, and null where there is none or the
-    grader's reply held no grade. `repeat` counts epochs, and further logs of the same. Of several attempts at one task
-    (as eval sets make them) the one with the most samples is read. `place` says where a row is from. What is no such
-    log, and a folder without one, is a ValueError or FileNotFoundError.
+    model): the verdict is the value as a number, of GRADES by their table, null where the grader's reply held no grade.
+    `repeat` counts epochs, and further logs of the same. Of several attempts at one task the one with the most samples
+    is read. `place` says where a row is from. What is no such log, and a folder without one, is a ValueError or
+    FileNotFoundError.
     """
     path = Path(source).expanduser()
     paths = [path] if path.is_file() else sorted(p for end in ("*.eval", "*.json") for p in path.rglob(end))
@@ -101,17 +101,17 @@ def load_inspect(source: Source) -> tuple[list[dict[str, Any]], list[str]]:
 def _log(path: Path) -> Log:
     if path.stat().st_size > MOST_LOG:
         raise ValueError(f"{path}: {path.stat().st_size:,} bytes; at most {MOST_LOG:,}")
-    if path.suffix == ".eval":
-        return _archive(path)
-    log = _parsed(read_bytes(path), str(path))
-    fields = log if isinstance(log, dict) else {}
+    parts = _archive(path) if path.suffix == ".eval" else None
+    head = parts[0] if parts else _parsed(read_bytes(path), str(path))
+    fields = head if isinstance(head, dict) else {}
     if not isinstance(fields.get("eval"), dict) or not isinstance(fields.get("samples", []), list):
-        found = ", ".join(fields) if isinstance(log, dict) else show(log)
+        found = ", ".join(fields) if isinstance(head, dict) else show(head)
         raise ValueError(f"{path}: found {found}; expected a log of Inspect (eval, samples)")
-    return Log(path, log["eval"], log, log.get("samples") or [])
+    return Log(path, head["eval"], head, parts[1:] if parts else fields.get("samples") or [])
 
 
-def _archive(path: Path) -> Log:
+def _archive(path: Path) -> list[Any]:
+    """The head of a log and its samples."""
     try:
         with zipfile.ZipFile(path) as archive:
             infos = {info.filename: info for info in archive.infolist()}
@@ -124,15 +124,12 @@ def _archive(path: Path) -> Log:
                 unpacked = f"{sum(sizes):,} bytes when unpacked, {max(sizes):,} in one part"
                 raise ValueError(f"{path}: {unpacked}; too large for a log")
             # Inspect itself writes NaN where a metric has no value; a score that is none counts as unreadable.
-            parts = [_parsed(archive.read(name), f"{path}, {name}") for name in (head, *names)]
+            return [_parsed(archive.read(name), f"{path}, {name}") for name in (head, *names)]
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         raise ValueError(f"{path}: not readable as a log of Inspect: {error}") from None
     except (NotImplementedError, RuntimeError):
         how = "packed in a way that is not read here; `inspect log convert --to json` makes a .json of it"
         raise ValueError(f"{path}: {how}") from None
-    if not isinstance(parts[0], dict) or not isinstance(parts[0].get("eval"), dict):
-        raise ValueError(f"{path}: {head} has no field 'eval'")
-    return Log(path, parts[0]["eval"], parts[0], parts[1:])
 
 
 def _parsed(data: bytes, where: str) -> Any:
@@ -190,7 +187,6 @@ def _number(value: Any, score: Mapping[str, Any], place: str) -> float | None:
 
 
 def _inner(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The object in a field; an empty one where there is none."""
     found = record.get(name)
     return found if isinstance(found, dict) else {}
 

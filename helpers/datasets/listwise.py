@@ -8,21 +8,30 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from helpers.datasets.answers import candidate_of, vendor_tier
-from helpers.datasets.hub import ERROR_FILES, HINTS, JUDGMENT_FILES, NAMES, Entry, Source, entries, from_hub
-from helpers.datasets.reading import Records, checked_name, number_or_nan, read_records, show, text_field, typed
+from helpers.datasets.hub import ERROR_FILES, HINTS, JUDGMENT_FILES, NAMES, Entry, Source, find_files, from_hub
+from helpers.datasets.reading import (
+    Records,
+    checked_name,
+    number_or_nan,
+    read_records,
+    show,
+    text_field,
+    text_or_none,
+    texts_of,
+    typed,
+)
+from helpers.frames import LISTWISE
 from helpers.types import Answer
 from helpers.words import p_text
 
-if TYPE_CHECKING:
-    import pandas
-
-Place = tuple[float, str | None, str | None]
 TOP1_COLUMNS = tuple(NAMES["fields"]["top1"])
 #: Columns of the listwise frame that published judgments do not have.
 ABSENT = frozenset(("lists", "bold", "partner"))
@@ -44,7 +53,7 @@ class Published:
 
     `shown` maps letters to candidates in shown order: a candidate is None where the source does not tell, and all of it
     is None where not even the letters are known. `condition` is empty until the hint is known. `pick` is the candidate
-    under the letter `first`, ranked first; it is known for some judgments whose ranking is invalid or was not kept.
+    under the letter `first`, ranked first.
     """
 
     question_id: str
@@ -79,83 +88,62 @@ def load_judgments(
     unlabelled: str | None = "none",
     answers: Sequence[Answer] = (),
     experiment: str = "published",
-) -> pandas.DataFrame:
+) -> pd.DataFrame:
     """The listwise frame of published judgments, one row per judgment and candidate (frames.LISTWISE without ABSENT).
 
     A judgment without a valid ranking keeps its rows with `rank` and `top` NaN: "invalid_ranking" where letters are
-    left out or named twice, "truncated" or "unparsed" after an error, "missing" where a log did not keep the ranking.
-    A record that does not say which letter stood for which candidate is taken to have shown what all others did, where
-    all others showed the same. Where they did not, `label` and `slot` are missing, and the rows are those of the
-    candidates that other judgments show on the question (else anywhere in the source; one row with `candidate` missing
-    if there are none). `slot` is int where all are known, else float. Not recorded in the published
-    format, hence missing: `judge_model`, `named`; `candidate_model` and `length` (characters) unless `answers` are
-    given. So `own_model`, which needs both returned ids, is False throughout. Scores are as given; `contradicts` marks
-    valid rankings that their own scores deny. `condition`, `unlabelled` and the notes in `attrs["notes"]` are those of
+    left out or named twice, "truncated" or "unparsed" after an error, "missing" where a log did not keep the ranking. A
+    record without a mapping is taken to have shown what all others did, where all others showed the same; else `label`
+    and `slot` are missing, and the rows are those of the candidates that other judgments show on the question (else
+    anywhere in the source). `candidate_model` and `length` (characters) are those of `answers`. `contradicts` marks
+    valid rankings that their own scores deny. `condition`, `unlabelled` and `attrs["notes"]` are as in
     `read_judgments`.
     """
-    import pandas
-
-    from helpers.frames import LISTWISE
-
     final, notes = read_judgments(source, hub, condition, unlabelled)
-    shown = _places(final)
     written = {(answer.question_id, answer.candidate): answer for answer in answers}
-    rows = [
-        _row(judgment, place, written.get((judgment.question_id, place[2] or "")))
-        for judgment in final
-        for place in shown(judgment)
-    ]
-    frame = pandas.DataFrame(rows, columns=[name for name in LISTWISE if name not in ABSENT])
+    distinct = {tuple(judgment.shown.items()) for judgment in final if judgment.shown is not None}
+    constant = dict(distinct.pop()) if len(distinct) == 1 else None
+    by_question: dict[str, set[str]] = {}
+    for judgment in final:
+        by_question.setdefault(judgment.question_id, set()).update(filter(None, (judgment.shown or {}).values()))
+    everywhere = set().union(*by_question.values())
+    rows = []
+    for judgment in final:
+        shown = constant if judgment.shown is None else judgment.shown
+        others = sorted(by_question[judgment.question_id] or everywhere) or [None]
+        places = [(math.nan, None, candidate) for candidate in others]
+        if shown is not None:
+            places = [(slot, *one) for slot, one in enumerate(shown.items())]
+        rows += [_row(judgment, place, written.get((judgment.question_id, place[2] or ""))) for place in places]
+    frame = pd.DataFrame(rows, columns=[name for name in LISTWISE if name not in ABSENT])
     frame["experiment"] = experiment
     if notes:
         frame.attrs["notes"] = notes
     return frame
 
 
-def load_top1(source: Source, hub: Entry = None, *, condition: str | None = None) -> pandas.DataFrame:
+def load_top1(source: Source, hub: Entry = None, *, condition: str | None = None) -> pd.DataFrame:
     """The candidate that each published judgment puts first, one row a judgment (columns: TOP1_COLUMNS).
 
-    `pick` is what the published tables count: the candidate of the first letter, whether or not the rest of the ranking
-    is valid (`outcome` tells); missing where there is no verdict. `letter` is missing where no ranking was kept.
+    `pick` counts whether or not the rest of the ranking is valid (`outcome`); missing where there is no verdict.
+    `letter` is missing where no ranking was kept.
     """
-    import pandas
-
     rows = []
     for each in read_judgments(source, hub, condition)[0]:
         made = vendor_tier(each.pick) if each.pick else (each.pick, each.pick)
         about = (each.question_id, each.category, each.judge, vendor_tier(each.judge)[0], each.condition)
         rows.append((*about, each.pick, *made, each.first, each.outcome))
-    return pandas.DataFrame(rows, columns=list(TOP1_COLUMNS))
+    return pd.DataFrame(rows, columns=list(TOP1_COLUMNS))
 
 
-def _places(judgments: list[Published]) -> Callable[[Published], list[Place]]:
-    """For each judgment its places: slot, letter and candidate."""
-    distinct = {tuple(judgment.shown.items()) for judgment in judgments if judgment.shown is not None}
-    constant = dict(distinct.pop()) if len(distinct) == 1 else None
-    by_question: dict[str, set[str]] = {}
-    for judgment in judgments:
-        named = {candidate for candidate in (judgment.shown or {}).values() if candidate is not None}
-        by_question.setdefault(judgment.question_id, set()).update(named)
-    everywhere = set().union(*by_question.values())
-
-    def places(judgment: Published) -> list[Place]:
-        shown = constant if judgment.shown is None else judgment.shown
-        if shown is not None:
-            return [(slot, letter, candidate) for slot, (letter, candidate) in enumerate(shown.items())]
-        others = sorted(by_question[judgment.question_id] or everywhere) or [None]
-        return [(math.nan, None, candidate) for candidate in others]
-
-    return places
-
-
-def _row(judgment: Published, place: Place, answer: Answer | None) -> dict[str, Any]:
+def _row(judgment: Published, place: tuple[Any, ...], answer: Answer | None) -> dict[str, Any]:
     slot, letter, candidate = place
     judge_vendor, judge_tier = vendor_tier(judgment.judge)
     vendor, tier = vendor_tier(candidate) if candidate else (None, None)
     valid = judgment.outcome == "ok"
+    columns = ("question_id", "category", "judge", "condition", "outcome", "contradicts")
     return {
-        **{name: getattr(judgment, name) for name in ("question_id", "category", "judge", "condition")},
-        **{name: getattr(judgment, name) for name in ("outcome", "contradicts")},
+        **{name: getattr(judgment, name) for name in columns},
         "judge_vendor": judge_vendor,
         "judge_tier": judge_tier,
         "judge_model": None,
@@ -176,19 +164,15 @@ def _row(judgment: Published, place: Place, answer: Answer | None) -> dict[str, 
     }
 
 
-# --- which files, and under which hint --------------------------------------------------------------------------------
-
-
 def read_judgments(
     source: Source, hub: Entry = None, condition: str | None = None, unlabelled: str | None = "none"
 ) -> tuple[list[Published], tuple[str, ...]]:
     """The final judgments in a file, in a folder or behind the hub entry ("hub"), and notes on what was read.
 
-    A record of a JSON array is final, as is a success in a log; of a judgment that never succeeded the last failed
-    try counts. A log of successes brings its log of errors with it (ERROR_FILES). The hint of a judgment comes from its
-    record (`names.toml`), else from `condition` (for a single file), else from the file's name (JUDGMENT_FILES); a file
-    that suggests no hint has the condition `unlabelled` (None: an error). An unclear hint, one that contradicts another
-    source, a judgment that occurs twice, or a condition in two files of a folder is an error.
+    A record of a JSON array is final, as is a success in a log; of a judgment that never succeeded the last failed try
+    counts (ERROR_FILES beside the log). The hint of a judgment comes from its record (`names.toml`), else from
+    `condition` (for a single file), else from the file's name (JUDGMENT_FILES), else it is `unlabelled` (None: an
+    error). An unclear or contradicted hint, a judgment twice, and a condition in two files are ValueErrors.
     """
     if condition is not None and condition not in HINTS:
         raise ValueError(f"condition = {condition!r}: no such hint; write one of {', '.join(HINTS)}")
@@ -215,8 +199,14 @@ def read_judgments(
             continue
         records.refuse_duplicates([judgment.key for judgment in found], "judgments (condition by question by judge)")
         final += found
-    done = {one.key for one in final}
-    return [*final, *(one for key, one in tries.items() if key not in done)], _notes(logs, errors)
+    done, log, failures = {one.key for one in final}, ", ".join(logs), ", ".join(errors)
+    final += (one for key, one in tries.items() if key not in done)
+    note = f"{log} holds successes alone and no log of errors lies beside it: failed tries are not counted."
+    if errors:
+        note = f"{failures} holds failed tries alone; what succeeded later is read with the log of successes."
+    if logs and errors:
+        note = f"The failed tries in {failures}, beside {log}, were read too."
+    return final, (note,) if logs or errors else ()
 
 
 def _files(source: Path, condition: str | None) -> list[Path]:
@@ -224,12 +214,7 @@ def _files(source: Path, condition: str | None) -> list[Path]:
     if source.is_file():
         beside = [source.with_name(errors) for errors, log in ERROR_FILES.items() if log == source.name.lower()]
         return [source, *(path for path in beside if path.is_file())]
-    some = f"some of {', '.join(HINTED_FILES)}"
-    if not source.is_dir():
-        raise FileNotFoundError(f"{source}: no such file or folder; a folder would have to hold {some}")
-    present = [name for name in HINTED_FILES if (source / name).is_file()]
-    if not present:
-        raise FileNotFoundError(f"{source}: expected {some} in this folder, found {entries(source)}")
+    present = [path.name for path in find_files(source, None, "judgments", tuple(HINTED_FILES), several=True)]
     if condition and len(present) > 1:
         raise ValueError(f"{source}: `condition` is for a single file, this folder holds {', '.join(present)}")
     for hint in sorted(set(JUDGMENT_FILES.values())):
@@ -280,36 +265,21 @@ def _hint_word(path: Path, alone: bool) -> str:
     return found[0] if found else ""
 
 
-def _notes(logs: list[str], errors: list[str]) -> tuple[str, ...]:
-    """What a reader must know about the failed tries of a log."""
-    successes, failures = ", ".join(logs), ", ".join(errors)
-    if logs and errors:
-        return (f"The failed tries in {failures}, beside {successes}, were read too.",)
-    alone = f"{successes} holds successes alone and no log of errors lies beside it: failed tries are not counted."
-    tries = f"{failures} holds failed tries alone; what succeeded later is read with the log of successes."
-    return (alone,) if logs else (tries,) if errors else ()
-
-
-# --- records ----------------------------------------------------------------------------------------------------------
-
-
 def _judged(record: dict[str, Any]) -> Published:
     """One record of the published arrays: a verdict with its mapping, or an `error` with or without one."""
-    judgment = _asked(record, text_field(record, "judge_model"))
-    if record.get("error") is not None:
-        error = text_field(record, "error", blank=True)
-        shown = _shown(record, judgment.question_id) if record.get("mapping") is not None else None
-        return replace(judgment, outcome=_reason(error), shown=shown)
-    if not {"ranking", "mapping"} <= record.keys():
+    judgment, error = _asked(record, "judge_model"), text_or_none(record, "error", blank=True)
+    if error is None and not {"ranking", "mapping"} <= record.keys():
         raise ValueError(f"neither 'error' nor both 'ranking' and 'mapping'; found {', '.join(record)}")
-    shown = _shown(record, judgment.question_id)
+    shown = None if error is not None and record.get("mapping") is None else _shown(record, judgment.question_id)
+    if error is not None:
+        return replace(judgment, outcome=_reason(error), shown=shown)
     judgment = _with_verdict(judgment, record, tuple(shown))
     return replace(judgment, shown=shown, pick=shown.get(judgment.first or ""))
 
 
 def _logged(record: dict[str, Any], condition: str | None) -> Published:
     """One success of the log: always the pick; ranking and scores only where the log's text could be matched to it."""
-    judgment = _asked(record, text_field(record, "judge"))
+    judgment = _asked(record, "judge")
     hint = judgment.condition or condition or text_field(record, "hint_mode")
     pick = _candidate(record, "top_answer_id", judgment.question_id)
     judgment = replace(judgment, category=text_field(record, "category"), condition=hint, pick=pick)
@@ -318,23 +288,20 @@ def _logged(record: dict[str, Any], condition: str | None) -> Published:
 
 def _failed(record: dict[str, Any]) -> Published:
     """One failed try of the log; what was shown is not recorded."""
-    detail = "" if record.get("detail") is None else text_field(record, "detail", blank=True)
+    detail = text_or_none(record, "detail", blank=True) or ""
     reason = _reason(f"{text_field(record, 'error', blank=True)}; {detail}")
-    return replace(_asked(record, text_field(record, "judge")), outcome=reason)
+    return replace(_asked(record, "judge"), outcome=reason)
 
 
 def _asked(record: dict[str, Any], judge: str) -> Published:
-    """What was asked of whom; the category is that of the question's id."""
-    question = text_field(record, "prompt_id")
+    """What was asked of whom (field `judge`); the category is that of the question's id."""
+    question, name = texts_of(record, "prompt_id", judge)
     category = re.fullmatch(r"(.+)_\d+", question)
-    return Published(question, category and category[1], judge, _hint(record))
+    return Published(question, category and category[1], name, _hint(record))
 
 
 def _hint(record: dict[str, Any]) -> str:
-    """The hint that a record names in one of its fields for it, "" where it names none.
-
-    What is no hint of HINTS is returned as it stands; fields that name different hints are a ValueError.
-    """
+    """The hint that a record names in one of its fields for it, "" where there is none; what is no hint as it is."""
     found = {
         name: str(record[name]).strip().casefold() for name in NAMES["hints"]["fields"] if record.get(name) is not None
     }
@@ -348,8 +315,7 @@ def _hint(record: dict[str, Any]) -> str:
 def _with_letters(judgments: list[Published]) -> list[Published]:
     """Logged judgments with the candidate of each letter, where one letter always stood for one candidate.
 
-    The log tells the candidate of the first letter only. If over the whole log each letter has one candidate and each
-    candidate one letter, that is the mapping of all of them; if not, the other candidates of a judgment stay unknown.
+    Where it did not, the other candidates of a judgment stay unknown: the log tells that of the first letter only.
     """
     pairs = {(judgment.first, judgment.pick) for judgment in judgments if judgment.first}
     letters, candidates = {letter for letter, _ in pairs}, {candidate for _, candidate in pairs}
@@ -370,21 +336,21 @@ def _shown(record: dict[str, Any], question: str) -> dict[str, str | None]:
     listed = typed(record, "anonymized_answers", list, "a list of objects with a label", dict)
     order = [text_field(entry, "label") for entry in listed or () if "label" in entry]
     letters = order if sorted(order) == sorted(mapping) else sorted(mapping)
-    shown = {letter: _candidate(mapping, letter, question, "field 'mapping': ") for letter in letters}
+    shown = {
+        letter: _candidate({f"mapping.{letter}": mapping[letter]}, f"mapping.{letter}", question) for letter in letters
+    }
     if len(set(shown.values())) < len(shown):
         raise ValueError(f"field 'mapping' shows one candidate under two letters: {mapping}")
     return shown
 
 
-def _candidate(record: dict[str, Any], field: str, question: str, where: str = "") -> str:
-    """The candidate that the answer id in a field names; `where` stands before what is wrong with it."""
-    about = ""
+def _candidate(record: dict[str, Any], field: str, question: str) -> str:
+    """The candidate that the answer id in a field names."""
+    text = checked_name(text_field(record, field), f"field {field!r}")
     try:
-        text = text_field(record, field)
-        about = f"field {field!r}: "
-        return candidate_of(checked_name(text, "it"), question)
+        return candidate_of(text, question)
     except ValueError as error:
-        raise ValueError(f"{where}{about}{error}") from None
+        raise ValueError(f"field {field!r}: {error}") from None
 
 
 def _with_verdict(judgment: Published, record: dict[str, Any], letters: tuple[str, ...]) -> Published:
@@ -400,8 +366,6 @@ def _with_verdict(judgment: Published, record: dict[str, Any], letters: tuple[st
     )
 
 
-# --- whether who wins and which letter wins can be distinguished ------------------------------------------------------
-
 #: What identifies a judgment, as far as a frame has it.
 JUDGMENT = ("experiment", "question_id", "judge", "condition", "repeat")
 #: Within which one order may have been drawn for all judgments, coarsest first, with the words for it.
@@ -415,12 +379,12 @@ class Audit:
     """What stood under which letter, and a sentence that says what follows from it.
 
     `table` counts judgments: candidates in rows, letters in columns. `judgments` are those whose places are known,
-    `unknown` all others, `orders` how many different orders there are, `draws` how many of them were drawn separately
-    (an order kept for all judgments of a question is one draw). `deviation` is the largest distance of a share in the
-    table from an equal one. `chi2`, `dof` and `p` test the table against random orders, NaN where `note` says why not.
+    `unknown` all others, `orders` how many different orders there are, `draws` how many of them were drawn separately.
+    `deviation` is the largest distance of a share in the table from an equal one. `chi2`, `dof` and `p` test the table
+    against random orders, NaN where `note` says why not.
     """
 
-    table: pandas.DataFrame = field(repr=False)
+    table: pd.DataFrame = field(repr=False)
     judgments: int
     unknown: int
     sentence: str
@@ -432,26 +396,20 @@ class Audit:
     dof: int = 0
     p: float = math.nan
 
-    def __str__(self) -> str:
-        """The sentence alone, as notebooks print it."""
-        return self.sentence
 
-
-def audit_places(frame: pandas.DataFrame) -> Audit:
+def audit_places(frame: pd.DataFrame) -> Audit:
     """Audit what stood where in the listwise frame.
 
     The chi-square is that of random permutations, (k - 1) / k of Pearson's with (k - 1)^2 degrees of freedom; it takes
     draws as independent. Where a log names only winners, `load_judgments` has completed the other places.
     """
-    import pandas
-
     names = [column for column in JUDGMENT if column in frame]
     # An order is who stood under each letter; judgments with a place left open are no evidence of any.
     groups = frame.groupby(names, dropna=False)
     filled = groups[["label", "candidate"]].transform("count").min(axis=1)
     complete = frame[filled == groups["question_id"].transform("size")].sort_values("label")
     shown = complete if len(complete) else frame.dropna(subset=["label", "candidate"])
-    table = pandas.crosstab(shown["candidate"], shown["label"])
+    table = pd.crosstab(shown["candidate"], shown["label"])
     orders = complete.groupby(names, dropna=False)[["label", "candidate"]].agg(tuple).apply(tuple, axis=1)
     judgments, different = len(orders), orders.nunique()
     unknown = len(frame[names].drop_duplicates()) - judgments
@@ -485,7 +443,7 @@ def audit_places(frame: pandas.DataFrame) -> Audit:
     return Audit(table, judgments, unknown, sentence, note, different, len(drawn), deviation, chi2, dof, p)
 
 
-def _draws(orders: pandas.Series) -> tuple[pandas.Series, str]:
+def _draws(orders: pd.Series) -> tuple[pd.Series, str]:
     """One order a draw, and the words for what shares a draw; judgments of one draw say the same thing again."""
     for names, words in DRAWS:
         groups = orders.groupby([name for name in names if name in orders.index.names], dropna=False)
@@ -494,7 +452,7 @@ def _draws(orders: pandas.Series) -> tuple[pandas.Series, str]:
     return orders, ""
 
 
-def _balance(orders: pandas.Series) -> tuple[float, int, float, str]:
+def _balance(orders: pd.Series) -> tuple[float, int, float, str]:
     """Chi-square of the candidate x letter counts of these orders, its degrees of freedom, p and a note."""
     from scipy.stats import chi2 as distribution
 

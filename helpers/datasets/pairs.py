@@ -10,17 +10,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from helpers.datasets.answers import Columns, Responses, answers_in, columns, plain_question, vendor_of
-from helpers.datasets.hub import NAMES, Entry, Source, all_files, one_file
-from helpers.datasets.questions import UNKNOWN, article_of
-from helpers.datasets.reading import Records, number_or_nan, read_records, refuse_if, show, text_field, typed
+import pandas as pd
+
+from helpers.datasets.answers import Responses, answers_in, columns, plain_question, vendor_of
+from helpers.datasets.hub import NAMES, Entry, Source, find_files
+from helpers.datasets.questions import UNKNOWN
+from helpers.datasets.reading import Records, number_or_nan, read_records, refuse_if, show, texts_of, typed
+from helpers.frames import PAIRWISE
 from helpers.types import Answer, Question
-
-if TYPE_CHECKING:
-    import pandas
 
 Row = dict[str, Any]
 PAIR_FILES, CODE_FILES = tuple(NAMES["files"]["pairs"]), tuple(NAMES["files"]["programs"])
@@ -28,12 +27,7 @@ OTHER = {"right": "wrong", "wrong": "right"}
 TASKS: dict[str, str] = NAMES["values"]["tasks"]
 ROLES: dict[str, str] = NAMES["values"]["roles"]
 #: What a pair of programs is, by whether the judge's own and the other one are right.
-KINDS = {
-    (True, True): "both_right",
-    (False, False): "both_wrong",
-    (False, True): "harmful",
-    (True, False): "beneficial",
-}
+KINDS = {(1, 1): "both_right", (0, 0): "both_wrong", (0, 1): "harmful", (1, 0): "beneficial"}
 #: What three numbers of a game can stand for: the places of the two programs or whose they are, and a tie.
 MEANINGS = ({"first", "second", "tie"}, {"own", "other", "tie"})
 
@@ -53,24 +47,22 @@ class Item:
 
 def load_pair_judgments(
     source: Source, responses: Responses | None = None, experiment: str = "published", hub: Entry = None
-) -> pandas.DataFrame:
+) -> pd.DataFrame:
     """The pair frame of published judgments in a file, in a folder or behind the hub entry ("hub").
 
-    One row a judgment (columns: frames.PAIRWISE). The judge wrote one answer of each pair itself; it stands first
-    in `forward` and in files without `_reverse`. Names of preference and recognition files tell who is right (harmful:
-    the other one) and whether two words of the judge's own answer were replaced (2w).
-    A verdict other than "1" or "2" is "unparsed", a file of such alone (nulls aside) a ValueError. `responses` give
-    categories, letters and a check of who is right. `p_right` comes from `prob_1` and `prob_2`, else from the
-    probability of the one token that was said; the rest is taken as the other answer's, and where it is more than half
-    nothing is known (NaN). `attrs["counts"]`: judgments by outcome, and records without a pair: "both_right",
-    "both_wrong", "unlabelled" (no letter of A to D), "no_reason", "no_gold", "other_role" (the file's name and the
-    letters disagree) and, where `responses` are given, "unknown" (they lack the question or one of the answers). A
-    judgment that occurs twice is a ValueError.
+    One row a judgment (columns: frames.PAIRWISE). The judge wrote one answer of each pair itself; it stands first in
+    `forward` and in files without `_reverse`. Names of preference and recognition files tell who is right and whether
+    two words of the judge's own answer were replaced (2w). A verdict other than "1" or "2" is "unparsed", a file of
+    such alone a ValueError. `responses` give categories, letters and a check of who is right. `p_right` comes from
+    `prob_1` and `prob_2`, else from the probability of the token that was said, NaN where that is below half.
+    `attrs["counts"]`: judgments by outcome, and records without a pair by reason: "both_right", "both_wrong",
+    "unlabelled", "no_reason", "no_gold", "other_role" (the file's name and the letters disagree), "unknown" (not in
+    `responses`). A judgment that occurs twice is a ValueError.
     """
     counts = Counter[str]()
     seen: dict[tuple, tuple[Records, int]] = {}
     rows: list[Row] = []
-    for path in all_files(source, hub, "judgments", PAIR_FILES):
+    for path in find_files(source, hub, "judgments", PAIR_FILES, "*.jsonl", several=True):
         records = read_records(path)
         if {"evaluator", "evaluatee"} <= records.fields:
             found = _preferences(records, responses, counts)
@@ -92,20 +84,18 @@ def load_pair_judgments(
 
 def load_code_pairs(
     source: Source, hub: Entry = None, scores: Sequence[str] | None = None, experiment: str = "published"
-) -> pandas.DataFrame:
+) -> pd.DataFrame:
     """The pairs of programs in a file named <judge>_<other>_eval.jsonl, in a folder with it, or behind the hub entry.
 
-    Rows are on pairs with one right program; assistant 1 is the judge, a problem its own article. Game 1 shows the
-    judge's program first, game 2 second; each has three numbers whose meaning the files do not tell: without
-    `scores` every verdict is "unparsed". `scores` says what they stand for, in their order: "first", "second" (place
-    shown) or "own", "other", and "tie". The largest is then the verdict, a tie the outcome "tie" without one; two equal
-    largest are "unparsed". `attrs["counts"]`: outcomes, and pairs by kind: "both_right", "both_wrong", "harmful" (the
-    judge's own is wrong, the other right), "beneficial" (the reverse), "restyled" (harmful with a restyled program of
-    the judge), "unflagged" (a flag that is null).
+    Rows are on pairs with one right program; assistant 1 is the judge. Game 1 shows the judge's program first, game 2
+    second; each has three numbers whose meaning the files do not tell: without `scores` every verdict is "unparsed".
+    `scores` says what they stand for: "first", "second" (place shown) or "own", "other", and "tie". The largest is the
+    verdict, a tie the outcome "tie"; two equal largest are "unparsed". `attrs["counts"]`: outcomes, and pairs by kind
+    (KINDS), "restyled" (harmful with a restyled program of the judge), "unflagged" (a flag that is null).
     """
     if scores is not None and (len(scores) != 3 or set(scores) not in MEANINGS):
         raise ValueError(f"scores={list(scores)!r}: three words in their order, first, second, tie or own, other, tie")
-    path = one_file(source, hub, "judgments", CODE_FILES)
+    path = find_files(source, hub, "judgments", CODE_FILES)[0]
     named = re.fullmatch(r"(.+)_([^_]+)_eval", path.stem)
     if not named:
         raise ValueError(f"{path}: the name does not tell who wrote what; expected <judge>_<other>_eval.jsonl")
@@ -134,13 +124,8 @@ def load_code_pairs(
     return _frame([row for _, rows in found for row in rows], counts, experiment)
 
 
-def _frame(rows: Sequence[Row], counts: Counter[str], experiment: str) -> pandas.DataFrame:
-    """The pair frame of these rows; `attrs["counts"]` holds the counts and the outcomes."""
-    import pandas
-
-    from helpers.frames import PAIRWISE
-
-    frame = pandas.DataFrame(list(rows), columns=list(PAIRWISE)).astype({"p_right": float, "dose": int, "repeat": int})
+def _frame(rows: Sequence[Row], counts: Counter[str], experiment: str) -> pd.DataFrame:
+    frame = pd.DataFrame(list(rows), columns=list(PAIRWISE)).astype({"p_right": float, "dose": int, "repeat": int})
     frame["experiment"] = experiment
     frame["picked"] = frame["picked"].astype(object).where(frame["picked"].notna(), None)
     counts.update(frame["outcome"])
@@ -181,9 +166,6 @@ def _row(item: Item, own_first: bool, verdict: Any, p_first: float) -> Row:
     }
 
 
-# --- preferences, recognition, judged pairs ---------------------------------------------------------------------------
-
-
 def _role(gold: str | None, answers: Sequence[Answer | None]) -> str:
     """Which the judge's own answer is ("right", "wrong"), or why the two answers are no pair."""
     if gold is None:
@@ -200,19 +182,27 @@ def _role(gold: str | None, answers: Sequence[Answer | None]) -> str:
 
 
 def _preferences(records: Records, responses: Responses | None, counts: Counter[str]) -> list[list[Row]]:
-    """The rows of a preference or recognition file, by record."""
     kind = next((kind for kind in TASKS if f"forward_{kind}" in records.fields), None)
     if kind is None:
         raise records.unknown(NAMES["expected"]["pairs"])
-    own, dose = _arm(records.path, kind)
+    # Which the judge's own answer is, and how many of its words were replaced, the file's name tells.
+    words = records.path.stem.split("_")
+    roles = {ROLES[word] for word in words if word in ROLES}
+    strange = {*words} - {*NAMES["values"]["plain"], *ROLES, "2w"}
+    if len(roles) != 1 or strange or ("pref" in words) != (kind == "comparison"):
+        raise ValueError(
+            f"{records.path}: the name does not tell what was judged; it has to be one of {', '.join(PAIR_FILES)}, "
+            "with recognition in self_recog files alone"
+        )
+    own, dose = roles.pop(), 2 if "2w" in words else 0
     questions = {question.id: question for question in responses.questions} if responses else {}
     published = {(each.question_id, each.candidate): each for each in responses.answers} if responses else {}
 
     def read(record: Row) -> Iterator[Row]:
-        id, judge, other = (text_field(record, name) for name in ("pid", "evaluator", "evaluatee"))
+        id, judge, other = texts_of(record, "pid", "evaluator", "evaluatee")
         if judge == other:
             raise ValueError("fields 'evaluator' and 'evaluatee' name the same model")
-        question, labels = Question(id, UNKNOWN, "", article=article_of(id)), [None, None]
+        question, labels = Question(id, UNKNOWN, "", article=id.partition("_")[0]), [None, None]
         if responses:
             answers = [published.get((id, name)) for name in (judge, other)]
             question = questions.get(id)
@@ -234,7 +224,7 @@ def _preferences(records: Records, responses: Responses | None, counts: Counter[
 
 def _judged(records: Records, responses: Responses | None, counts: Counter[str]) -> list[list[Row]]:
     """The rows of a file of judged pairs, by record; the judge is the model whose fields come first."""
-    models: list[Columns] = columns(records)
+    models = columns(records)
     if len(models) != 2:
         raise ValueError(f"{records.path}: {len(models)} models in the names of fields, expected the two of a pair")
     own_first = not records.path.stem.endswith("_reverse")
@@ -254,18 +244,14 @@ def _judged(records: Records, responses: Responses | None, counts: Counter[str])
         if any(chance < 0 or chance > 1 for chance in chances):
             raise ValueError(f"fields 'prob_1' and 'prob_2' hold {chances}, expected probabilities")
         p_first = chances[0] / sum(chances) if sum(chances) > 0 else math.nan
-        labels = [answer.label for answer in answers]
-        item = Item(question, models[0].model, models[1].model, role, labels)
+        item = Item(question, models[0][0], models[1][0], role, [answer.label for answer in answers])
         return [_row(item, own_first, record.get("judge_output"), p_first)]
 
     return records.map(read, "question_unique_id")
 
 
 def _refuse_unread(records: Records, found: Sequence[Sequence[Row]]) -> None:
-    """Refuse (ValueError) a file in which no verdict could be read, with an example of what stands there.
-
-    A file of nulls alone is one of a judge that failed: nothing in it is misread.
-    """
+    """A file without any readable verdict is a ValueError with an example; one of nulls alone is that of failures."""
     judged = [(index, records.rows[index]) for index, rows in enumerate(found) if rows]
     fields = NAMES["fields"]["pair_verdicts"]
     unread = ((i, name, row[name]) for name in fields for i, row in judged if row.get(name) is not None)
@@ -277,45 +263,25 @@ def _refuse_unread(records: Records, found: Sequence[Sequence[Row]]) -> None:
         )
 
 
-def _arm(path: Path, kind: str) -> tuple[str, int]:
-    """Which the judge's own answer is, and how many of its words were replaced, from the file's name."""
-    words = path.stem.split("_")
-    roles = {ROLES[word] for word in words if word in ROLES}
-    strange = {*words} - {*NAMES["values"]["plain"], *ROLES, "2w"}
-    if len(roles) != 1 or strange or ("pref" in words) != (kind == "comparison"):
-        raise ValueError(
-            f"{path}: the name does not tell what was judged; it has to be one of {', '.join(PAIR_FILES)}, with "
-            "recognition in self_recog files alone"
-        )
-    return roles.pop(), 2 if "2w" in words else 0
-
-
 def _p_first(record: Row, name: str, verdict: Any) -> float:
     """The probability of the answer shown first, from that of the token that was said (field `name`)."""
     chance = number_or_nan(record.get(name), f"field {name!r}")
-    if chance < 0 or chance > 1:
-        raise ValueError(f"field {name!r} holds {chance:g}, expected a probability")
+    refuse_if(chance < 0 or chance > 1, name, chance, "a probability")
     if verdict not in ("1", "2") or not chance >= 0.5:
         return math.nan
     return chance if verdict == "1" else 1 - chance
 
 
-# --- programs ---------------------------------------------------------------------------------------------------------
-
-
 def _program_row(item: Item, record: Mapping[str, Any], game: int, scores: Sequence[str] | None) -> Row:
-    """One row of a game on two programs."""
     own_first, name = game == 1, f"game_{game}_spb_score"
-    given = record.get(name)
-    unread = _row(item, own_first, None, math.nan)
-    if scores is None or given is None:
-        return unread
-    refuse_if(not isinstance(given, list) or len(given) != len(scores), name, given, "a list of three numbers")
-    values = [number_or_nan(each, f"field {name!r}") for each in given]
+    listed = record.get(name) if scores else None
+    wrong = listed is not None and not (isinstance(listed, list) and len(listed) == 3)
+    refuse_if(wrong, name, listed, "a list of three numbers")
+    values = [number_or_nan(each, f"field {name!r}") for each in listed or (None,)]
     if any(map(math.isnan, values)):
-        return unread
+        return _row(item, own_first, None, math.nan)
     places = {"own": "first", "other": "second"} if own_first else {"own": "second", "other": "first"}
-    by_place = {places.get(word, word): value for word, value in zip(scores, values, strict=True)}
+    by_place = {places.get(word, word): value for word, value in zip(scores or (), values, strict=True)}
     leaders = [word for word, value in by_place.items() if value == max(values)]
     verdict = {"first": "1", "second": "2"}.get(leaders[0]) if len(leaders) == 1 else None
     both = by_place["first"] + by_place["second"]

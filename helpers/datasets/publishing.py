@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from helpers.types import Answer, Question
-
-if TYPE_CHECKING:
-    import pandas
 
 #: As much of an answer as the published judgments repeat.
 _SHOWN = 200
@@ -56,14 +55,14 @@ def published_answers(answers: Iterable[Answer], questions: Iterable[Question]) 
 
 
 def published_judgments(
-    frame: pandas.DataFrame, reasons: Mapping[tuple[str, str, str], str] | None = None, answers: Iterable[Answer] = ()
+    frame: pd.DataFrame, reasons: Mapping[tuple[str, str, str], str] | None = None, answers: Iterable[Answer] = ()
 ) -> dict[str, list[dict[str, Any]]]:
     """The judgments of a listwise frame by condition, a record each, of the first asking of each.
 
-    `reasons` are their justifications by question, judge and condition. A judgment that could not be read is an
-    `error` with its outcome ("MAX_TOKENS" where it was cut), an invalid ranking one without letters; the format has
-    nothing finer. One that is missing keeps what was shown, and is left out where that is not known. A ranking whose
-    letters or candidates are not known is a ValueError.
+    `reasons` are their justifications by question, judge and condition. A judgment that could not be read is an `error`
+    with its outcome ("MAX_TOKENS" where it was cut), an invalid ranking one without letters. One that is missing keeps
+    what was shown, and is left out where that is not known. A ranking whose letters or candidates are not known is a
+    ValueError.
     """
     judges = frame[["judge", "judge_vendor", "judge_tier"]].drop_duplicates()
     shown = frame[["candidate", "candidate_vendor", "candidate_tier"]].dropna(subset="candidate").drop_duplicates()

@@ -7,16 +7,27 @@ import re
 import tempfile
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from html import unescape
-from itertools import compress
+from itertools import compress, count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from helpers.datasets.hub import NAMES, QUESTION_FILES, Entry, Source, find_file, one_file, read_table
-from helpers.datasets.reading import Records, id_of, read_rows, refuse_if, show, text_field, typed
+from helpers.datasets.hub import NAMES, QUESTION_FILES, Entry, Source, find_files, read_table
+from helpers.datasets.reading import (
+    Records,
+    id_of,
+    open_parquet,
+    read_rows,
+    refuse_if,
+    show,
+    text_field,
+    text_or_none,
+    texts_of,
+    typed,
+)
 from helpers.types import Question
 
 PASSAGE_FILES = tuple(NAMES["files"]["passages"])
@@ -28,20 +39,10 @@ NEAR = 90
 MOST_COMPARED = 10_000
 #: The category of what has none.
 UNKNOWN = "unknown"
+Mapper = Callable[..., Any]
 #: The letters of options.
 LETTERS = "ABCD"
 _WRITTEN = re.compile(r"[\W_]+")
-
-# --- formats and data sets --------------------------------------------------------------------------------------------
-
-
-class Format(NamedTuple):
-    """A layout of records: what messages call it, the fields that mark it, the types of its columns, and its mapper."""
-
-    words: str
-    needs: list[str]
-    columns: Mapping[str, Any]
-    read: Callable[..., Any]
 
 
 def find_set(source: Source, hub: Entry, names: tuple[str, ...], what: str = "") -> Path:
@@ -49,56 +50,44 @@ def find_set(source: Source, hub: Entry, names: tuple[str, ...], what: str = "")
 
     By default that are its questions, or else its answers, which hold theirs.
     """
-    if source != "hub":
-        splits = sorted(Path(source).glob(SPLIT))
-        return splits[0] if len(splits) == 1 else find_file(source, names)
+    splits = [] if source == "hub" else sorted(Path(source).expanduser().glob(SPLIT))
     what = what or ("questions" if hub and hub.get("questions") else "answers")
-    return one_file(source, hub, what, names)
+    return splits[0] if len(splits) == 1 else find_files(source, hub, what, names)[0]
 
 
-def read_set(source: Source, path: Path, mappers: Mapping[str, Callable[..., Any]]) -> tuple[Records, Format]:
-    """The records of a file of questions or answers, and which of the formats that `mappers` read it is in.
+def read_set(source: Source, path: Path, mappers: Mapping[str, Mapper]) -> tuple[Records, Mapper]:
+    """The records of a file of questions or answers, and which of the mappers reads its format (`question_sets.toml`).
 
     `source` is what was asked for, `path` the file that it means. JSON and Parquet files of the hub, and of a folder
     laid out as data sets are there, are read by the library `datasets`, each column with its type.
     """
     table = path.suffix == ".parquet"
-    records = _columns(path) if table else read_rows(path)
-    formats = [Format(**read_table("question_sets.toml")[name], read=mapper) for name, mapper in mappers.items()]
-    form = next((each for each in formats if records.fields.issuperset(each.needs)), None)
-    if form is None:
-        raise records.unknown("one of " + "; ".join(each.words for each in formats))
     if table:
-        rows = _typed(records, form)
-        return Records(path, rows, tuple(range(1, len(rows) + 1))), form
-    if Path(source) != path and path.suffix != ".csv":
-        records = replace(records, rows=_typed(records, form))
-    return records, form
+        with open_parquet(path) as file:
+            records = Records(path, (dict.fromkeys(file.schema_arrow.names),), (1,))
+    else:
+        records = read_rows(path)
+    forms = {name: read_table("question_sets.toml")[name] for name in mappers}
+    name = next((name for name, form in forms.items() if records.fields.issuperset(form["needs"])), None)
+    if name is None:
+        raise records.unknown("one of " + "; ".join(form["words"] for form in forms.values()))
+    if table or (Path(source).expanduser() != path and path.suffix != ".csv"):
+        rows = _typed(records, forms[name])
+        records = replace(records, rows=rows, lines=tuple(range(1, len(rows) + 1)) if table else records.lines)
+    return records, mappers[name]
 
 
-def _columns(path: Path) -> Records:
-    """One record with the names of a Parquet file's columns, without values."""
-    from pyarrow import ArrowException
-    from pyarrow.parquet import read_schema
-
-    try:
-        return Records(path, (dict.fromkeys(read_schema(path).names),), (1,))
-    except ArrowException as error:
-        raise ValueError(f"{path}: not readable as Parquet: {str(error).splitlines()[0]}") from None
-
-
-def _typed(records: Records, form: Format) -> tuple[Any, ...]:
+def _typed(records: Records, form: Mapping[str, Any]) -> tuple[Any, ...]:
     """The rows of a data set, its columns of the types of its format.
 
-    JSON that is not of these types, or of which the library would change a text (dates), is left as it is: where that
-    is a defect, the mapper refuses it with its line.
+    JSON that is not of these types, or of which the library would change a text (dates), is left to the mapper.
     """
     from datasets import Features, Json, List, Value, load_dataset
     from datasets.exceptions import DatasetsError
     from pyarrow import ArrowException
 
     table = records.path.suffix == ".parquet"
-    types = {name: form.columns.get(name) for name in records.fields if name in form.columns or not table}
+    types = {name: form["columns"].get(name) for name in records.fields if name in form["columns"] or not table}
     features = {
         name: List(Value(type[0])) if isinstance(type, list) else Value(type) if type else Json()
         for name, type in types.items()
@@ -111,50 +100,45 @@ def _typed(records: Records, form: Format) -> tuple[Any, ...]:
             more |= {"split": "train", "streaming": True, "cache_dir": folder}
             kind = "parquet" if table else "json"
             rows = [*load_dataset(kind, data_files=str(records.path), features=Features(features), **more)]
-        return tuple(rows) if table else tuple(_unchanged(*pair) for pair in zip(records.rows, rows, strict=True))
+        if table:
+            return tuple(rows)
+        pairs = [*zip(records.rows, rows, strict=True)]
+        values = [(old[name], new[name]) for old, new in pairs for name in old]
+        changed = any(isinstance(one, str) and isinstance(other, str) and one != other for one, other in values)
+        return records.rows if changed else tuple({name: new[name] for name in old} for old, new in pairs)
     except (DatasetsError, ArrowException, TypeError, ValueError) as error:
         if table:
-            raise ValueError(f"{records.path}: {str(error).splitlines()[0]}; expected {form.words}") from None
+            raise ValueError(f"{records.path}: {str(error).splitlines()[0]}; expected {form['words']}") from None
         return records.rows
-
-
-def _unchanged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """A row as the library read it, without the fields that it added; a text that it changed is a ValueError."""
-    if any(isinstance(old[name], str) and isinstance(new[name], str) and old[name] != new[name] for name in old):
-        raise ValueError("a text was changed")
-    return {name: new[name] for name in old}
-
-
-# --- loading ----------------------------------------------------------------------------------------------------------
 
 
 def load_questions(source: Source, hub: Entry = None) -> tuple[Question, ...]:
     """The questions in a file, in a folder with exactly one of QUESTION_FILES, or behind the hub entry ("hub").
 
-    The format is recognised by what the records hold; the published answers stand for the questions that they
-    answer. File order is kept. Every defect is a ValueError with file, line and id before anything is asked: an unknown
-    format, a missing category, an empty text, a lone surrogate, an id twice, one id with two texts.
+    The format is that of the records, their order is kept; published answers stand for the questions that they answer.
+    Every defect is a ValueError with file, line and id.
     """
     mappers = {"own": _plain, "mt_bench": _mt_bench, "answered": _answered, "judged_pair": _judged_pair}
-    records, form = read_set(source, find_set(source, hub, QUESTION_FILES), mappers)
-    questions = map_records(records, form.read)
-    if form.read is _answered:
+    records, read = read_set(source, find_set(source, hub, QUESTION_FILES), mappers)
+    questions = records.map(read)
+    if read is _answered:
         return _distinct(records, questions)
-    questions = [replace(each, id=each.id or f"pair_{number:03d}") for number, each in enumerate(questions)]
-    records.refuse_duplicates([question.id for question in questions], "question ids")
-    return tuple(questions)
+    return once(records, [replace(one, id=one.id or f"pair_{at:03d}") for at, one in enumerate(questions)])
 
 
 def load_arena_questions(source: Source, hub: Entry = None) -> tuple[Question, ...]:
     """Which questions does this Arena-Hard question.jsonl hold: a file, the folder that it lies in, or "hub"?
 
-    v2.0 and the v0.1 of today (uid, category, prompt) and the older v0.1 (question_id, category, turns[].content, of
-    which the first is the question). File order is kept; a defect - no category, an empty text, an id twice - is a
-    ValueError with file, line and id.
+    v2.0 and v0.1 (uid or question_id, category, prompt or turns).
+    Every defect is a ValueError with file, line and id.
     """
     path = find_set(source, hub, ("question.jsonl",))
     records, _ = read_set(source, path, {"arena_prompt": _arena, "arena_turns": _arena})
-    questions = map_records(records, _arena)
+    return once(records, records.map(_arena))
+
+
+def once(records: Records, questions: Sequence[Question]) -> tuple[Question, ...]:
+    """The questions, each id once."""
     records.refuse_duplicates([question.id for question in questions], "question ids")
     return tuple(questions)
 
@@ -162,18 +146,15 @@ def load_arena_questions(source: Source, hub: Entry = None) -> tuple[Question, .
 def load_passages(source: Source, hub: Entry = None, hard: bool = False) -> tuple[Question, ...]:
     """The questions on passages in a file, in a folder with exactly one of PASSAGE_FILES, or behind the hub entry.
 
-    QuALITY (a line for each article and writer, or a row for each question; tags of its HTML variant are stripped,
-    paragraphs kept), our own articles, whose `reasons` become points, or the flat records of published answers.
-    `category` is the source of the article ("unknown" where none is given), `gold` a letter; `hard` keeps what the data
-    set marks as difficult. File order is kept. Flat records without gold are left out with a warning; a ValueError with
-    file, line and id: no gold anywhere else (the test split), a gold that is none of the options, not exactly four
-    different options, an empty text, a lone surrogate, an id twice, an article with two texts; `hard` where nothing is
-    marked.
+    QuALITY (tags are stripped, paragraphs kept), our own articles, whose `reasons` become points, or the flat records
+    of published answers. `category` is the source of the article, `gold` a letter; `hard` keeps what the data set marks
+    as difficult. Flat records without gold are left out with a warning; every other defect is a ValueError with file,
+    line and id.
     """
     mappers = {"quality": _quality, "quality_rows": _quality_row, "articles": _article, "flat": read_flat}
     path = find_set(source, hub, PASSAGE_FILES)
-    records, form = read_set(source, path, mappers)
-    if form.read is read_flat:
+    records, read = read_set(source, path, mappers)
+    if read is read_flat:
         every = records
         records, left_out = with_gold(every)
         if left_out:
@@ -181,49 +162,36 @@ def load_passages(source: Source, hub: Entry = None, hard: bool = False) -> tupl
             example = f"for instance record {left_out[0] + 1}, line {every.lines[left_out[0]]}"
             none = f"{len(left_out)} of {len(every.rows)} records have no gold label (field 'output_label')"
             warnings.warn(f"{path.name}: {none} and are left out, {example}", stacklevel=2)
-    questions = questions_on_passages(records, form.read)
-    if not hard:
-        return questions
-    if all(question.hard is None for question in questions):
+    questions = questions_on_passages(records, read)
+    if hard and all(question.hard is None for question in questions):
         raise ValueError(f"{path}: no question has the field 'difficult', so hard=True could keep none")
-    if not any(question.hard for question in questions):
+    if hard and not any(question.hard for question in questions):
         raise ValueError(f"{path}: hard=True keeps none of {len(questions)} questions: none is marked 'difficult'")
-    return tuple(question for question in questions if question.hard)
+    return tuple(question for question in questions if question.hard or not hard)
 
 
-def questions_on_passages(records: Records, read: Callable[..., Any] | None = None) -> tuple[Question, ...]:
+def questions_on_passages(records: Records, read: Mapper | None = None) -> tuple[Question, ...]:
     """The questions of records on passages, by default of flat ones: each id once, each article with one text."""
-    found = map_records(records, read or read_flat)
+    found = records.map(read or read_flat)
     if read is _article:
         records.refuse_duplicates([row["id"] for row in records.rows], "article ids")
     placed = [(line, one) for line, each in zip(records.lines, found, strict=True) for one in each]
-    records, questions = replace(records, lines=tuple(line for line, _ in placed)), tuple(one for _, one in placed)
-    records.refuse_duplicates([question.id for question in questions], "question ids")
+    records = replace(records, lines=tuple(line for line, _ in placed))
+    questions = once(records, [one for _, one in placed])
     first: dict[str, int] = {}
     for index, question in enumerate(questions):
         one, other = questions[first.setdefault(question.article, index)].passage, question.passage
         if one != other:
             lines = f"lines {records.lines[first[question.article]]} and {records.lines[index]}"
-            # A mark at the first difference: two long texts are not compared by eye.
-            equal = (a == b for a, b in zip(one, other, strict=False))
-            same = next((i for i, each in enumerate(equal) if not each), min(len(one), len(other)))
-            raise ValueError(
-                f"{records.path}, {lines}: article {question.article} has two different texts "
-                f"(from character {same + 1} on; question {question.id})"
-            )
+            # Where they first differ: two long texts are not compared by eye.
+            at = next((at for at, pair in enumerate(zip(one, other, strict=False), 1) if len({*pair}) > 1), None)
+            where = f"from character {at or min(len(one), len(other)) + 1} on; question {question.id}"
+            raise ValueError(f"{records.path}, {lines}: article {question.article} has two different texts ({where})")
     return questions
 
 
-def map_records(records: Records, read: Callable[..., Any]) -> list[Any]:
-    """`read` applied to each record; a message names it by the first of the fields for ids that the file has."""
-    return records.map(read, next((name for name in NAMES["fields"]["ids"] if name in records.fields), "id"))
-
-
 def with_gold(records: Records) -> tuple[Records, list[int]]:
-    """The flat records that have a gold label, and the places of those left out, whose field is null or empty.
-
-    A label that is neither null nor one of the options is an error later on; so is a file without any label here.
-    """
+    """The flat records that have a gold label, and the places of those left out; none at all is a ValueError."""
     gold = [not isinstance(row, dict) or row.get("output_label") not in (None, "") for row in records.rows]
     if not any(gold):
         raise ValueError(f"{records.path}: none of {len(gold)} records has a gold label (field 'output_label')")
@@ -241,18 +209,10 @@ def _distinct(records: Records, questions: Sequence[Question]) -> tuple[Question
     return tuple(questions[index] for index in first.values())
 
 
-# --- one mapper a format ----------------------------------------------------------------------------------------------
-
-
 def _plain(record: dict[str, Any]) -> Question:
     points = typed(record, "points", list, "a list of texts") or []
-    return Question(
-        id=text_field(record, "id"),
-        category=text_field(record, "category"),
-        text=text_field(record, "text"),
-        points=tuple(text_field({"points": point}, "points") for point in points),
-        reference=text_or_none(record, "reference"),
-    )
+    points = tuple(text_field({"points": point}, "points") for point in points)
+    return Question(*texts_of(record, "id", "category", "text"), points, text_or_none(record, "reference"))
 
 
 def _mt_bench(record: dict[str, Any]) -> Question:
@@ -270,7 +230,7 @@ def _mt_bench(record: dict[str, Any]) -> Question:
 
 
 def _answered(record: dict[str, Any]) -> Question:
-    return Question(*(text_field(record, name) for name in ("prompt_id", "category", "prompt_text")))
+    return Question(*texts_of(record, "prompt_id", "category", "prompt_text"))
 
 
 def _judged_pair(record: dict[str, Any]) -> Question:
@@ -281,7 +241,7 @@ def _judged_pair(record: dict[str, Any]) -> Question:
         id=text_or_none(record, "id") or "",
         category=text_field({"category": record.get("bias")}, "category"),
         text=text_field(record, "instruction"),
-        options=(text_field(record, "response1"), text_field(record, "response2")),
+        options=texts_of(record, "response1", "response2"),
         gold="AB"[label - 1],
     )
 
@@ -324,7 +284,7 @@ def _quality_row(record: dict[str, Any], instead: str | None = None) -> list[Que
 
 
 def _article(record: dict[str, Any]) -> list[Question]:
-    article, passage, category = (text_field(record, name) for name in ("id", "passage", "category"))
+    article, passage, category = texts_of(record, "id", "passage", "category")
 
     def read(row: dict[str, Any], number: int) -> Question:
         options, gold, reasons = options_of(row.get("options")), row.get("gold"), row.get("reasons")
@@ -332,7 +292,7 @@ def _article(record: dict[str, Any]) -> list[Question]:
         wrong = reasons is not None and (not isinstance(reasons, list) or len(reasons) != len(options))
         refuse_if(wrong, "reasons", reasons, "a reason for each of 4 options")
         points = tuple(text_field({"reasons": reason}, "reasons") for reason in reasons or ())
-        id, text = text_field(row, "id"), text_field(row, "text")
+        id, text = texts_of(row, "id", "text")
         return Question(id, category, text, points, None, -1, article, passage, options, gold)
 
     return _each(record, read, "id")
@@ -340,7 +300,7 @@ def _article(record: dict[str, Any]) -> list[Question]:
 
 def read_flat(record: dict[str, Any]) -> list[Question]:
     """The one question of a flat record, whose text holds its options and whose `output_label` is the right one."""
-    id, asked = text_field(record, "pid"), text_field(record, "questions")
+    id, asked = texts_of(record, "pid", "questions")
     text, options = parted(asked)
     gold = letter(record.get("output_label"), "output_label")
     right = " ".join((record["output"] if isinstance(record.get("output"), str) else "").split())
@@ -348,7 +308,7 @@ def read_flat(record: dict[str, Any]) -> list[Question]:
     if same and same[0] != options[LETTERS.index(gold)]:
         raise ValueError(f"field 'output_label' says {gold}, field 'output' is the text of another option")
     category, passage = text_or_none(record, "source") or UNKNOWN, plain_text(text_field(record, "text"))
-    return [Question(id, category, text, article=article_of(id), passage=passage, options=options, gold=gold)]
+    return [Question(id, category, text, article=id.partition("_")[0], passage=passage, options=options, gold=gold)]
 
 
 def _each(record: dict[str, Any], read: Callable[..., Question], name: str) -> list[Question]:
@@ -363,23 +323,6 @@ def _each(record: dict[str, Any], read: Callable[..., Question], name: str) -> l
     return found
 
 
-# --- fields -----------------------------------------------------------------------------------------------------------
-
-
-def text_or_none(record: Mapping[str, Any], name: str) -> str | None:
-    """The text in field `name`, None where it is missing or null."""
-    return None if record.get(name) is None else text_field(dict(record), name)
-
-
-def article_of(question_id: str) -> str:
-    """The article of a question: what stands before the first underscore of its id.
-
-    >>> article_of("52845_YLZPNNYD_1"), article_of("7")
-    ('52845', '7')
-    """
-    return question_id.partition("_")[0]
-
-
 def letter(value: Any, name: str) -> str:
     """The letter of an option given as A to D or as 1 to 4; anything else is a ValueError.
 
@@ -387,9 +330,8 @@ def letter(value: Any, name: str) -> str:
     ('B', 'D', 'A')
     """
     mark = value.strip() if isinstance(value, str) else str(value) if type(value) is int else ""
-    if mark in (*LETTERS, *"1234"):
-        return mark if mark in LETTERS else LETTERS[int(mark) - 1]
-    raise ValueError(f"field {name!r} holds {show(value)}, expected one of A, B, C, D or 1 to 4 (counted from 1)")
+    refuse_if(mark not in (*LETTERS, *"1234"), name, value, "one of A, B, C, D or 1 to 4 (counted from 1)")
+    return mark if mark in LETTERS else LETTERS[int(mark) - 1]
 
 
 def parted(asked: str) -> tuple[str, tuple[str, ...]]:
@@ -412,7 +354,7 @@ def parted(asked: str) -> tuple[str, tuple[str, ...]]:
 
 
 def options_of(options: Any, name: str = "options") -> tuple[str, ...]:
-    """Four options, each a text that no other one is; anything else is a ValueError that names what is wrong."""
+    """Four options, each a text that no other one is; anything else is a ValueError."""
     if not isinstance(options, list) or len(options) != len(LETTERS):
         count = f"{len(options)} options" if isinstance(options, list) else show(options)
         raise ValueError(f"field {name!r} holds {count}, expected a list of four")
@@ -453,15 +395,11 @@ def plain_text(page: str) -> str:
     raise ValueError("field 'article' is empty once its tags are stripped")
 
 
-# --- order and near-duplicates ----------------------------------------------------------------------------------------
-
-
 def ranked(questions: Iterable[Question], seed: int) -> tuple[Question, ...]:
     """The questions in an order of which any first n places are spread over the categories in proportion.
 
-    Within each category questions are sorted by sha256 of "seed:id" (places j = 0, 1, ... of n), then all of them by
-    (j + 1/2) / n and that hash: the first 5 of 80 are among the first 20, whatever the file's order.
-    Each question carries its `place`, from which the orders of answers are made.
+    Within each category they are sorted by sha256 of "seed:id" (places j = 0, 1, ... of n), then all of them by (j +
+    1/2) / n and that hash, whatever the file's order. Each carries its `place`.
     """
 
     def drawn(question: Question) -> str:
@@ -481,34 +419,25 @@ def merge_near_duplicates(texts: Mapping[str, str]) -> dict[str, str]:
     Texts are compared by letters and digits alone (NFKC, any case); a copy of a copy is of the same group. A blank text
     has no copy. Over MOST_COMPARED different texts only those that are then equal are merged.
     """
-    first: dict[str, str] = {}
-    found: dict[str, str] = {}
-    for id, text in texts.items():
-        plain = _WRITTEN.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip() or text.strip()
-        found[id] = first.setdefault(plain, id) if plain else id
-    lead = {id: id for id in found.values()}
-
-    def root(id: str) -> str:
-        while lead[id] != id:
-            id = lead[id]
-        return id
-
-    place = {id: number for number, id in enumerate(texts)}
-    for one, other in _near([*first]) if len(first) <= MOST_COMPARED else ():
-        pair = root(first[one]), root(first[other])
-        one, other = sorted(pair, key=place.__getitem__)
-        lead[other] = one
-    return {id: root(each) for id, each in found.items()}
+    plain = {
+        id: _WRITTEN.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip() or text.strip()
+        for id, text in texts.items()
+    }
+    different = [*dict.fromkeys(filter(None, plain.values()))]
+    groups = dict(zip(different, _near(different) if len(different) <= MOST_COMPARED else count(), strict=False))
+    lead: dict[Any, str] = {}
+    return {id: lead.setdefault(groups.get(text, id), id) for id, text in plain.items()}
 
 
-def _near(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The pairs of texts that are near-duplicates, of those of similar length whose sketches share a quarter.
+def _near(texts: Sequence[str]) -> Iterable[int]:
+    """The group of each text: near-duplicates, of those of similar length whose sketches share a quarter, are linked.
 
     A sketch is the 64 least hashes of a text's five-letter windows (Broder 1997): of near texts about half are shared.
     """
     import numpy as np
     from rapidfuzz import fuzz, process
     from scipy.sparse import coo_array, triu
+    from scipy.sparse.csgraph import connected_components
 
     sketches = []
     for text in texts:
@@ -525,9 +454,11 @@ def _near(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
     letters = np.array([*map(len, texts)])
     one, other = (np.stack([each[shared.row], each[shared.col]]) for each in (sizes, letters))
     kept = (4 * shared.data >= one.min(axis=0)) & (other.min(axis=0) * (200 - NEAR) >= other.max(axis=0) * NEAR)
-    pairs = [[texts[number] for number in side[kept]] for side in (shared.row, shared.col)]
-    near = process.cpdist(*pairs, scorer=fuzz.ratio, score_cutoff=NEAR, dtype=np.uint8)
-    return compress(zip(*pairs, strict=True), near)
+    pairs = [side[kept] for side in (shared.row, shared.col)]
+    both = ([texts[number] for number in side] for side in pairs)
+    near = process.cpdist(*both, scorer=fuzz.ratio, score_cutoff=NEAR, dtype=np.uint8) > 0
+    links = coo_array((near[near], (pairs[0][near], pairs[1][near])), shape=shared.shape)
+    return connected_components(links, directed=False)[1]
 
 
 def near_duplicates_told(clusters: Mapping[str, str]) -> str:
@@ -536,10 +467,7 @@ def near_duplicates_told(clusters: Mapping[str, str]) -> str:
     for id, cluster in clusters.items():
         groups.setdefault(cluster, []).append(id)
     several = [ids for ids in groups.values() if len(ids) > 1]
-    if not several:
-        return ""
     listed = ", ".join(f"{ids[0]} with {' and '.join(ids[1:4])}{' ...' * (len(ids) > 4)}" for ids in several[:5])
     more = f" and {len(several) - 5} more" if len(several) > 5 else ""
-    many = f"{len(several)} groups" if len(several) > 1 else "1 group"
-    texts = sum(map(len, several))
-    return f"{many} of near-duplicate texts ({texts} texts) count as one question each: {listed}{more}."
+    many = f"{len(several)} group{'s' * (len(several) > 1)} of near-duplicate texts ({sum(map(len, several))} texts)"
+    return f"{many} count as one question each: {listed}{more}." if several else ""

@@ -12,6 +12,7 @@ import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 from helpers.datasets.hub import NAMES, read_table
 from helpers.escaping import UNSEEN
 from helpers.json_text import Odd, decode, document
-from helpers.types import Question, short_hash
+from helpers.types import Answer, Question, short_hash
 
 #: More bytes than any file of verdicts holds, unpacked.
 MOST_BYTES = 4_000_000_000
@@ -33,8 +34,6 @@ LONGEST_NAME = 200
 _SPACE = re.compile(r"[ \t\r\n]*")
 _PROMPTS = re.compile(r'"prompts"[ \t\r\n]*:[ \t\r\n]*\[')
 
-# --- records and their places -----------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True)
 class Records:
@@ -46,13 +45,18 @@ class Records:
     #: Whether they are those of the list `prompts` in an object.
     listed: bool = False
 
+    def __post_init__(self) -> None:
+        """A file without any record is a ValueError."""
+        if not self.rows:
+            raise ValueError(f"{self.path}, line 1: no record in this file")
+
     def place(self, index: int) -> str:
-        """Where record `index` stands in error messages: file, line, and number of the record, both counted from 1."""
+        """Where record `index` stands in error messages: file, line, and number of the record, counted from 1."""
         return f"{self.path}, line {self.lines[index]}, record {index + 1}"
 
     @property
     def fields(self) -> frozenset[str]:
-        """The names of all fields that any record has: what the format is recognised by."""
+        """The names of all fields that any record has."""
         return frozenset(name for row in self.rows if isinstance(row, dict) for name in row)
 
     def unknown(self, expected: str) -> ValueError:
@@ -61,16 +65,15 @@ class Records:
         found = ", ".join(first) if isinstance(first, dict) and first else show(first)
         return ValueError(f"{self.place(0)}: found {found}; expected {expected}")
 
-    def map(self, read: Callable[[dict[str, Any]], Any], name: str) -> list[Any]:
-        """`read` applied to each record; the error of the first it refuses gets its place and field `name`."""
+    def map(self, read: Callable[[dict[str, Any]], Any], name: str = "") -> list[Any]:
+        """`read` applied to each record; the error of the first it refuses gets its place and field `name` (its id)."""
+        name = name or next((each for each in NAMES["fields"]["ids"] if each in self.fields), "id")
         values = []
         for index, row in enumerate(self.rows):
-            value = row.get(name) if isinstance(row, dict) else None
             try:
-                if not isinstance(row, dict):
-                    raise ValueError(f"found {show(row)}, expected an object with named fields")
-                values.append(read(row))
+                values.append(read(named_fields(row)))
             except ValueError as error:
+                value = row.get(name) if isinstance(row, dict) else None
                 shown = repr(value) if isinstance(value, str) and len(value) <= LONGEST_SHOWN else show(value)
                 who = f" ({name} {shown})" if value is not None else ""
                 raise ValueError(f"{self.place(index)}{who}: {error}") from None
@@ -78,18 +81,18 @@ class Records:
 
     def refuse_duplicates(self, keys: list[Any], what: str) -> None:
         """Error listing every key that occurs more than once, each with its lines."""
-        places: dict[Any, list[int]] = {}
-        for index, key in enumerate(keys):
-            places.setdefault(key, []).append(index)
-        twice = {key: ", ".join(str(self.lines[i]) for i in found) for key, found in places.items() if len(found) > 1}
+        places: dict[Any, list[str]] = {}
+        for key, line in zip(keys, self.lines, strict=True):
+            places.setdefault(key, []).append(str(line))
+        twice = [(key if isinstance(key, str) else " by ".join(key), at) for key, at in places.items() if len(at) > 1]
         if twice:
-            named = (f"{key if isinstance(key, str) else ' by '.join(key)} (lines {twice[key]})" for key in twice)
-            raise ValueError(f"{self.path}: {what} more than once: {'; '.join(named)}")
+            listed = "; ".join(f"{name} (lines {', '.join(at)})" for name, at in twice)
+            raise ValueError(f"{self.path}: {what} more than once: {listed}")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What could not be read as it stands: `file` as it lies below the folder asked for, `line` from 1 (None: all).
+    """What could not be read as it stands: `file` below the folder asked for, `line` from 1 (None: all).
 
     `kind` is "broken" (a line that holds no judgment), "duplicate" (a question's later lines), "more_games" (games
     after the second), "several" (judges or candidates in one file), "skipped" (a file).
@@ -107,11 +110,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class Loaded:
-    """What files hold, as a frame or as questions, and what in them could not be read as it stands."""
+    """What files hold, as a frame, questions or answers, and what in them could not be read as it stands."""
 
     frame: Any = None
     problems: tuple[Problem, ...] = ()
     questions: tuple[Question, ...] = ()
+    answers: tuple[Answer, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -122,8 +126,7 @@ class Loaded:
 def read_records(path: Path) -> Records:
     """The records of a JSON array, of the list `prompts` in a JSON object, or of a file with one object a line.
 
-    Refused with file and line: broken JSON, a key twice in one object, NaN and Infinity, bytes that are not UTF-8, and
-    a file without any record.
+    What is odd (see `json_text.decode`) and bytes that are not UTF-8 are a ValueError with file and line.
     """
     text = read_text(path)
     rows: list[Any] = []
@@ -137,40 +140,31 @@ def read_records(path: Path) -> Records:
     except json.JSONDecodeError as error:
         which = f", record {len(rows) + 1}" if rows or isinstance(error, Odd) else ""
         raise ValueError(f"{path}, line {error.lineno}{which}: not readable as JSON: {error.msg}") from None
-    if not rows:
-        raise ValueError(f"{path}, line 1: no record in this file")
-    return Records(path, tuple(rows), tuple(lines[1:]), listed=-1 < text.find("{") < places[1])
+    return Records(path, tuple(rows), tuple(lines[1:]), bool(rows) and -1 < text.find("{") < places[1])
 
 
 def read_lines(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
-    """Each line of a file that is not blank with its number: an object with named fields, or what is wrong with it.
-
-    `name` is the file's name in problems.
-    """
+    """Each line that is not blank with its number: an object, or what is wrong with it (in the file called `name`)."""
     with _opened(path) as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
             try:
-                record = document(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-                if not isinstance(record, dict):
-                    raise ValueError(f"found {show(record)}, expected an object with named fields")
-                yield number, record
+                yield number, named_fields(document(line.decode("utf-8-sig" if number == 1 else "utf-8")))
+                continue
             except UnicodeDecodeError as error:
-                yield number, Problem(name, number, "broken", f"not UTF-8 text ({error.reason})")
+                what = f"not UTF-8 text ({error.reason})"
+            except Odd as error:
+                what = error.msg
             except json.JSONDecodeError as error:
                 what = f"not readable as JSON: {error.msg} at character {error.pos + 1}"
-                yield number, Problem(name, number, "broken", error.msg if isinstance(error, Odd) else what)
             except ValueError as error:
-                yield number, Problem(name, number, "broken", str(error))
+                what = str(error)
+            yield number, Problem(name, number, "broken", what)
 
 
 def read_rows(path: Path) -> Records:
-    """The records of a JSON, JSON lines or CSV file; an empty cell is None, as CSV knows no null.
-
-    In a CSV file a row with more or fewer cells than the header, a name twice in it, and a broken quote are ValueErrors
-    with file and line.
-    """
+    """The records of a JSON, JSON lines or CSV file; an empty cell is None, as CSV knows no null."""
     if end_of_name(path) not in (".csv", ".tsv"):
         return read_records(path)
     lines = list(io.StringIO(read_text(path), newline=""))
@@ -179,15 +173,13 @@ def read_rows(path: Path) -> Records:
         if isinstance(row, str):
             raise ValueError(f"{path}, line {line}: {row}")
         rows.append((line, {name: cell or None for name, cell in row.items()}))
-    if not rows:
-        raise ValueError(f"{path}, line 1: no record in this file")
     return Records(path, tuple(row for _, row in rows), tuple(line for line, _ in rows))
 
 
 def read_cells(lines: Iterable[str], path: Path, separator: str = ",") -> Iterator[tuple[int, dict[str, str] | str]]:
     """Each row of a table with its line: its cells by column, or what is wrong with their number.
 
-    A column's name that occurs twice and a broken quote, behind which nobody knows where rows begin, are ValueErrors.
+    A name twice in the header and a broken quote, behind which nobody knows where rows begin, are ValueErrors.
     """
     reader = csv.reader(lines, strict=True, delimiter=separator)
     try:
@@ -248,12 +240,21 @@ def _elements(text: str, at: int, end: int | None = None) -> Iterator[tuple[int,
 
 
 def _skip(text: str, at: int) -> int:
-    """The place of the next character that is not JSON's white space."""
     found = _SPACE.match(text, at)
     return found.end() if found else at
 
 
-# --- texts ------------------------------------------------------------------------------------------------------------
+@contextmanager
+def open_parquet(path: Path) -> Iterator[Any]:
+    """A Parquet file for reading; what is none, or breaks off, is a ValueError."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            yield file
+    except ArrowException as error:
+        raise ValueError(f"{path}: not readable as Parquet: {str(error).splitlines()[0]}") from None
 
 
 def read_text(path: Path) -> str:
@@ -271,7 +272,7 @@ def decoded(path: Path, data: bytes) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a text file, unpacked where its name ends in .gz, lines of old Macs (CR alone) as those of others.
+    """The bytes of a text file, unpacked where its name ends in .gz, CR alone as the end of a line.
 
     What is no text (`kinds.toml`), and more than MOST_BYTES, is a ValueError that says what it is and what to do.
     """
@@ -283,7 +284,6 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _opened(path: Path) -> Any:
-    """A file of text, its kind checked, for reading its bytes."""
     file: Any = path.open("rb")
     if path.suffix.lower() == ".gz":
         with gzip.open(file) as packed, file:
@@ -295,23 +295,16 @@ def _opened(path: Path) -> Any:
             raise ValueError(f"{path}: more than {MOST_BYTES:,} bytes when unpacked")
     head = file.read(HEAD)
     file.seek(0)
-    if what := _no_text(head):
-        file.close()
-        raise ValueError(f"{path}: {what}")
-    if b"\r" not in head or b"\n" in head:
-        return file
-    with file:
-        return io.BytesIO(file.read(MOST_BYTES + 1).replace(b"\r", b"\n"))
-
-
-def _no_text(head: bytes) -> str:
-    """What a file is that begins so, and what to do; "" where it may be text."""
     plain = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     for form, begin in (("bytes", head), ("text", plain)):
         for kind in read_table("kinds.toml")[form]:
             if begin.startswith(kind["starts"].encode("latin-1")):
-                return f"{kind['is']}; {kind['instead']}"
-    return ""
+                file.close()
+                raise ValueError(f"{path}: {kind['is']}; {kind['instead']}")
+    if b"\r" not in head or b"\n" in head:
+        return file
+    with file:
+        return io.BytesIO(file.read(MOST_BYTES + 1).replace(b"\r", b"\n"))
 
 
 def end_of_name(path: Path) -> str:
@@ -325,30 +318,31 @@ def end_of_name(path: Path) -> str:
 
 
 def first_record(path: Path) -> dict[str, Any]:
-    """The first record of a JSON file, by whose fields its format is known; an empty one where there is no such.
+    """The first record of a JSON file, by whose fields its format is known; an empty one where there is none.
 
     NaN, which logs hold, is no obstacle to that; whoever reads the records says what is wrong with them.
     """
     with _opened(path) as file:
         data = next((line for line in file if line.strip()), b"") if end_of_name(path) == ".jsonl" else file.read()
-    text = data.decode("utf-8-sig", "replace")
-    start = _skip(text, 0)
+    text = data.decode("utf-8-sig", "replace").lstrip()
     try:
-        record, _ = json.JSONDecoder().raw_decode(
-            text, _skip(text, start + 1) if text.startswith("[", start) else start
-        )
+        record, _ = json.JSONDecoder().raw_decode(text.removeprefix("[").lstrip())
     except (ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
-
-
-# --- fields -----------------------------------------------------------------------------------------------------------
 
 
 def refuse_if(wrong: object, name: str, value: Any, expected: str) -> None:
     """A ValueError, where something is wrong, that names a field, what it holds, and what is expected there."""
     if wrong:
         raise ValueError(f"field {name!r} holds {show(value)}, expected {expected}")
+
+
+def named_fields(record: Any) -> dict[str, Any]:
+    """A record as it is; anything but an object is a ValueError."""
+    if not isinstance(record, dict):
+        raise ValueError(f"found {show(record)}, expected an object with named fields")
+    return record
 
 
 def typed(
@@ -385,27 +379,29 @@ def text_field(record: Mapping[str, Any], name: str, *, blank: bool = False) -> 
     return checked_name(value, f"field {name!r}") if name in NAMED else value
 
 
-def checked_name(text: str, where: str) -> str:
-    """A name as sentences and figures can repeat it; one that is endless or holds unseen signs is a ValueError.
+def texts_of(record: Mapping[str, Any], *names: str) -> tuple[str, ...]:
+    """The texts in these fields (see `text_field`)."""
+    return tuple(text_field(record, name) for name in names)
 
-    >>> checked_name("gpt\u202efast", "field 'judge'")
-    Traceback (most recent call last):
-    ValueError: field 'judge' holds a sign that nobody sees (U+202E) at character 4; names are letters that can be seen
-    """
+
+def text_or_none(record: Mapping[str, Any], name: str, blank: bool = False) -> str | None:
+    """The text in field `name`, None where it is missing or null."""
+    return None if record.get(name) is None else text_field(record, name, blank=blank)
+
+
+def checked_name(text: str, where: str) -> str:
+    """A name as sentences and figures can repeat it; one that is endless or holds unseen signs is a ValueError."""
     if len(text) > LONGEST_NAME:
         raise ValueError(f"{where} holds {len(text):,} letters; a name has at most {LONGEST_NAME}")
     for at, sign in enumerate(text, 1):
         if unicodedata.category(sign) in UNSEEN:
-            told = f"holds a sign that nobody sees (U+{ord(sign):04X}) at character {at}"
-            raise ValueError(f"{where} {told}; names are letters that can be seen")
+            what = f"a sign that nobody sees (U+{ord(sign):04X}) at character {at}"
+            raise ValueError(f"{where} holds {what}; names are letters that can be seen")
     return text
 
 
 def name_in(record: Mapping[str, Any], name: str, instead: str) -> str:
-    """The text in field `name`, or `instead` where it is missing, null or blank; anything else is a ValueError.
-
-    So is a text of several lines or with signs that cannot be printed: it would break the sentences that name it.
-    """
+    """The one-line text in field `name`, or `instead` where it is missing, null or blank; else a ValueError."""
     value = record.get(name)
     if value is None or (isinstance(value, str) and not value.strip()):
         return instead

@@ -12,6 +12,7 @@ from helpers.biases.cognitive.asked import questions
 from helpers.biases.position.asked import baseline_of
 from helpers.datasets import bias_tests
 from helpers.datasets.bias_templates import load_templates
+from helpers.datasets.hub import below
 from helpers.datasets.pairs import CODE_FILES
 from helpers.types import Answer, Experiment, Model, Question
 
@@ -199,7 +200,7 @@ def _of_templates(place: Path) -> bool:
     if not place.is_dir():
         return place.suffix == ".yaml"
     templates = sorted(path.name for path in place.glob("*.yaml"))
-    tests = [str(path.relative_to(place)) for path in bias_tests.below(place, bias_tests.ENDS)]
+    tests = [str(path.relative_to(place)) for path in below(place, bias_tests.ENDS)]
     if templates and tests:
         raise ValueError(
             f"{place}: holds templates ({_first_ids(templates)}) and published tests ({_first_ids(tests)}); "
@@ -283,7 +284,7 @@ def features(asked: Asked) -> pd.DataFrame | None:
         return pd.DataFrame(rows, columns=["question_id", "candidate", *FEATURES]).rename(columns=FEATURES)
     if experiment.own["answers"] == "ask":
         return None
-    return datasets.load_arena_answers(_source(experiment, "answers"), experiment.hub).style.rename(columns=FEATURES)
+    return datasets.load_arena_answers(_source(experiment, "answers"), experiment.hub).frame.rename(columns=FEATURES)
 
 
 #: The words that each of these parameters knows besides a file or folder.
