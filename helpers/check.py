@@ -10,12 +10,13 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from helpers import paths
 from helpers.config import load_models
-from helpers.providers.keys import declare, finder, secrets
+from helpers.providers import keys
 from helpers.services import SERVICES
 
 #: Folders that hold no results, wherever they lie.
@@ -62,8 +63,8 @@ def check(places: Iterable[Path]) -> Checked:
 
     A place that does not exist is a ValueError. A value is never part of what is returned.
     """
-    declare(variables())
-    found = finder()
+    keys.declare(variables())
+    found = partial(keys.found, known=keys.secrets())
     files, size, hits, closed = 0, 0, [], []
     for path in _files(places):
         if path.suffix.lower() in UNOPENED:
@@ -81,7 +82,7 @@ def check(places: Iterable[Path]) -> Checked:
 
 def known() -> tuple[list[str], list[str]]:
     """The variables whose secrets are looked for, and those of `variables` that are not set here or hold none."""
-    names = {name for _, name in secrets()}
+    names = {name for _, name in keys.secrets()}
     return sorted(names), [name for name in variables() if name not in names]
 
 

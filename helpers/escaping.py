@@ -1,7 +1,4 @@
-"""Text of users and models made harmless for where it is shown: pages, Markdown, LaTeX, spreadsheets and terminals.
-
-What is kept (replies, numbers.json) keeps every byte; only what is shown goes through here.
-"""
+"""Text of users and models made harmless for where it is shown: pages, Markdown, LaTeX, spreadsheets, terminals."""
 
 from __future__ import annotations
 
@@ -11,39 +8,27 @@ import tomllib
 import unicodedata
 from html import escape
 
-#: Letters of one text that a page shows, and of one cell that LaTeX (whose lines may not be longer) gets.
-LONGEST_SHOWN = 6000
-LONGEST_CELL = 1000
-LONGEST_CAPTION = 10_000
-#: Categories of signs that draw nothing but change what is drawn, or that no file holds: control signs (an escape
-#: paints a terminal), marks of writing direction, tags, zero widths, halves of characters, lines that are none. What
-#: Unicode has no category for today may be a letter tomorrow.
+#: Letters of one text that a page shows, and of one cell or caption that LaTeX (whose lines may not be longer) gets.
+LONGEST_SHOWN, LONGEST_CELL, LONGEST_CAPTION = 6000, 1000, 10_000
+#: Categories of characters that draw nothing but change what is drawn, or that no file holds: control characters, marks
+#: of writing direction, tags, zero widths, surrogates, line separators. An unassigned one may be a letter tomorrow.
 UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 #: What Unicode says is no character, and XML refuses.
 NONE = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
-#: Those that texts of many languages, and emoji, are made of.
+#: Invisible ones that texts of many languages, and emoji, are made of.
 KEPT = frozenset("\n\t\u200c\u200d")
-
-_MAYBE_UNSEEN = re.compile(r"[^ -~\n\t]")
-#: How a page is told where to look for no formulas, and a sign that formulas begin with within it.
+#: Classes in which a page looks for no formulas, and a sign that formulas begin with within them.
 NO_FORMULAS = "tex2jax_ignore mathjax_ignore"
 _NO_FORMULA = f'<span class="{NO_FORMULAS}">&#{{}};</span>'
 #: The code blocks that `fenced` makes.
 _FENCED = re.compile(r"^(?P<fence>`{3,})text\n(?:(?!(?P=fence)).)*?\n(?P=fence)$", re.DOTALL | re.MULTILINE)
-_FENCE = re.compile("`{3,}|~{3,}")
 _LINKS = {"](": "]&#40;", "]:": "]&#58;", "://": ":&#47;&#47;"}
-_WWW = re.compile(r"(?i)\b(www)\.")
-_COMMAND = re.compile(r"\\(?=[\\A-Za-z])")
 
-_FORMULA = re.compile(r"[\t\r\n]|[^\w!-/:-@\[-`{-~]*[=+@\-\uff0b\uff0d\uff1d\uff20]")
-#: Where spreadsheets write semicolons or tabs between cells, what follows one, or a line end, begins a cell.
-_INNER_FORMULA = re.compile(r"([;\t\n])(?=[^\w!-/:-@\[-`{-~]*[=+@\-\uff0b\uff0d\uff1d\uff20])")
+_FORMULA = r"[^\w!-/:-@\[-`{-~]*[=+@\-\uff0b\uff0d\uff1d\uff20]"
 
 #: How LaTeX prints signs, and which signs pdfTeX has no letter for: escaping.toml.
 _LATEX = tomllib.loads((pkgutil.get_data(__package__, "escaping.toml") or b"").decode())
 _FOREIGN, _SIGNS = re.compile(_LATEX["foreign"]), str.maketrans(_LATEX["signs"])
-#: What TeX has no sign for, but a space: line ends, tabs, and spaces of all widths.
-_SPACE = re.compile("[\n\t]+|[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
 
 def visible(text: str, unseen: str = "\N{REPLACEMENT CHARACTER}", kept: frozenset[str] = KEPT) -> str:
@@ -58,32 +43,18 @@ def visible(text: str, unseen: str = "\N{REPLACEMENT CHARACTER}", kept: frozense
         hidden = unicodedata.category(sign) in UNSEEN or NONE.fullmatch(sign)
         return unseen if hidden and sign not in kept else sign
 
-    return _MAYBE_UNSEEN.sub(seen, text.replace("\r\n", "\n"))
-
-
-def terminal(text: object) -> str:
-    r"""A text that a terminal prints and never obeys.
-
-    >>> terminal("\x1b[2J\x07ok")
-    '\ufffd[2J\ufffdok'
-    """
-    return visible(str(text))
+    return re.sub(r"[^ -~\n\t]", seen, text.replace("\r\n", "\n"))
 
 
 def html(text: object) -> str:
-    """A text for a page, within elements and within quoted attributes.
-
-    >>> html('<b title="x">')
-    '&lt;b title=&quot;x&quot;&gt;'
-    """
+    """A text for a page, within elements and within quoted attributes."""
     return escape(visible(str(text)))
 
 
 def markdown(text: str, greater: bool = False) -> str:
     """A Markdown text in which, outside the code blocks of `fenced`, `<` is only a sign and nothing links or loads.
 
-    Emphasis, lists and tables stay; pages, links, pictures, formulas and code blocks of other hands become words.
-    `greater` writes `>` as an entity too.
+    Emphasis, lists and tables stay. `greater` writes `>` as an entity too.
 
     >>> markdown("a <b>"), markdown("![x](http://127.0.0.1/x.png)"), markdown("[x]: javascript:y")
     ('a &lt;b>', '![x]&#40;http:&#47;&#47;127.0.0.1/x.png)', '[x]&#58; javascript:y')
@@ -94,8 +65,9 @@ def markdown(text: str, greater: bool = False) -> str:
         told = told.replace(">", "&gt;") if greater else told
         for mark, entity in _LINKS.items():
             told = told.replace(mark, entity)
-        told = _FENCE.sub(lambda run: f"&#{ord(run[0][0])};" * len(run[0]), _WWW.sub(r"\1&#46;", told))
-        told = _COMMAND.sub(_NO_FORMULA.format(ord("\\")), told)
+        told = re.sub(r"(?i)\b(www)\.", r"\1&#46;", told)
+        told = re.sub("`{3,}|~{3,}", lambda run: f"&#{ord(run[0][0])};" * len(run[0]), told)
+        told = re.sub(r"\\(?=[\\A-Za-z])", _NO_FORMULA.format(ord("\\")), told)
         # One dollar is an amount; two could hold a formula between them.
         return told.replace("$", _NO_FORMULA.format(ord("$"))) if told.count("$") > 1 else told
 
@@ -107,17 +79,13 @@ def markdown(text: str, greater: bool = False) -> str:
 
 
 def slanted(text: str) -> str:
-    """Words in one slanted line of Markdown, whose own signs neither end the slanting nor hide the star that does.
-
-    >>> slanted("a*b")
-    '*a\\\\*b*'
-    """
+    """Words in one slanted line of Markdown, whose own signs neither end the slanting nor hide the star that does."""
     words = re.sub(r"\s*\n\s*", " ", markdown(text)).replace("\\", _NO_FORMULA.format(ord("\\")))
     return "*" + words.replace("*", r"\*") + "*"
 
 
 def fenced(text: str) -> str:
-    """A text as a code block that it cannot close, shortened in the middle when very long; what is unseen is shown."""
+    """A text as a code block that it cannot close, shortened in the middle when very long."""
     if len(text) > LONGEST_SHOWN:
         half = LONGEST_SHOWN // 2
         text = f"{text[:half]}\n[... {len(text) - LONGEST_SHOWN} characters ...]\n{text[-half:]}"
@@ -134,7 +102,8 @@ def latex(text: object) -> str:
     >>> latex("50 % of a_b \\ {x}~^")
     '50 \\% of a\\_b \\textbackslash{} \\{x\\}\\textasciitilde{}\\textasciicircum{}'
     """
-    words = _SPACE.sub(" ", visible(str(text), unseen=" ", kept=frozenset("\n\t")))
+    words = visible(str(text), unseen=" ", kept=frozenset("\n\t"))
+    words = re.sub("[\n\t]+|[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]", " ", words)  # spaces of all widths
     words = unicodedata.normalize("NFC", words)  # pdfTeX has an é, but no accent for the letter before
     escaped = _FOREIGN.sub(_either, words.translate(_SIGNS))
     # After \\ or \midrule a bracket or star would be read as their argument.
@@ -148,11 +117,7 @@ def _either(found: re.Match[str]) -> str:
 
 
 def cut(text: object, most: int) -> str:
-    """The beginning of a text, and an ellipsis where it is longer than `most` letters.
-
-    >>> cut("abcdef", 4)
-    'abc\u2026'
-    """
+    """The beginning of a text, and an ellipsis where it is longer than `most` letters."""
     text = str(text)
     return text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
@@ -165,5 +130,6 @@ def cell(text: str) -> str:
     """
     # The csv module quotes a cell with \n, but not one with a bare \r, after which a reader sees a new row.
     told = visible(text.replace("\r\n", "\n").replace("\r", "\n"))
-    told = _INNER_FORMULA.sub(r"\1'", told)
-    return f"'{told}" if _FORMULA.match(text) else told
+    # Where spreadsheets write semicolons or tabs between cells, what follows one, or a line end, begins a cell.
+    told = re.sub(rf"([;\t\n])(?={_FORMULA})", r"\1'", told)
+    return f"'{told}" if re.match(rf"[\t\r\n]|{_FORMULA}", text) else told

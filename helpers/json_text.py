@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import orjson
 
-#: Keys that an error names.
-NAMED = 3
-#: Levels of lists in lists that no record has; a thousand are more than Python reads.
-MOST_LEVELS = 200
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+NAMED = 3  # keys in an error
 
 
 def dumps(value: Any) -> bytes:
-    """A value as compact JSON. What orjson refuses (lone surrogates, numbers of any size) is left to `json`.
-
-    >>> dumps({"text": "\\u00e9", "n": 2**70}) == b'{"text":"\\\\u00e9","n":1180591620717411303424}'
-    True
-    """
+    """A value as compact JSON. What orjson refuses (lone surrogates, numbers of any size) is left to `json`."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -74,57 +65,39 @@ def document(text: str) -> Any:
 def decode(text: str, at: int = 0) -> tuple[Any, int]:
     """The value that begins at `at`, and where it ends; what is no JSON is a JSONDecodeError with its place.
 
-    An Odd one: a key twice in an object, NaN, Infinity and 1e999 (with their field), a whole number of more than 4300
-    digits, lists in lists more than MOST_LEVELS deep.
+    An Odd one: a key twice in an object, NaN, Infinity and 1e999 (with their field), a number of more than 4300 digits.
     """
     try:
         return _STRICT.raw_decode(text, at)
     except json.JSONDecodeError:
         raise
     except RecursionError:
-        raise Odd("nested too deeply to be read", text, _too_deep(text, at)) from None
-    except _NoNumber:
-        field, word = next(_no_numbers(_MARKING.raw_decode(text, at)[0]))
-        what = f"{field} holds {word}, not a number that JSON knows; use null where there is none"
-        raise Odd(what, text, at) from None
+        raise Odd("nested too deeply to be read", text, at) from None
+    except _NoNumber as word:
+        where = next(_not_finite(json.JSONDecoder().raw_decode(text, at)[0]))
+        raise Odd(
+            f"{where} holds {word}, not a number that JSON knows; use null where there is none", text, at
+        ) from None
     except ValueError as error:
         raise Odd(str(error), text, at) from None
 
 
 class _NoNumber(ValueError):
-    pass
+    """NaN, Infinity or 1e999 as it stands in the text."""
 
 
 def _finite(digits: str) -> float:
     if not math.isfinite(number := float(digits)):
-        raise _NoNumber
+        raise _NoNumber(digits)
     return number
 
 
-class _Word(str):
-    """NaN, Infinity or 1e999 as it stands in the text."""
-
-
-def _no_numbers(value: Any, field: str = "") -> Iterator[tuple[str, str]]:
-    """Every NaN or infinity in a value, with the field that holds it."""
-    if isinstance(value, _Word):
-        yield f"field {field!r}" if field else "the record", str(value)
-    elif isinstance(value, dict | list):
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _no_numbers(inner, f"{field}.{key}" if field else str(key))
-
-
-def _too_deep(text: str, at: int) -> int:
-    """Where a text becomes too deep to be read."""
-    depth = 0
-    for token in _BRACKETS.finditer(text, at):
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
-        if depth > MOST_LEVELS:
-            return token.start()
-    return at
+def _not_finite(value: Any, field: str = "") -> Iterator[str]:
+    """The place of every NaN or infinity in a value."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield f"field {field!r}" if field else "the record"
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from _not_finite(inner, f"{field}.{key}" if field else str(key))
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=no_duplicates, parse_constant=_finite, parse_float=_finite)
-_MARKING = json.JSONDecoder(
-    parse_constant=_Word, parse_float=lambda digits: _Word(digits) if math.isinf(float(digits)) else 0
-)

@@ -88,7 +88,7 @@ def test_the_frozen_keys_are_of_every_experiment_form_and_kind_of_model() -> Non
 def test_store_files_of_this_version_are_read_as_they_were(tmp_path: Path) -> None:
     folder, golden = shutil.copytree(build.FOLDER / "replies", tmp_path / "replies"), load("replies")
     same(golden, build.replies(folder))
-    assert all(store.verify(path).bad == () for path in store.files(folder))
+    assert {line.kind for path in store.files(folder) for line in store.verify(path).odd} <= {"torn", "unended"}
 
 
 def test_names_of_frozen_replies_say_what_becomes_of_them() -> None:

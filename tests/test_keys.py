@@ -183,9 +183,8 @@ def test_no_text_of_this_project_is_changed() -> None:
 
 def test_no_text_of_published_data_is_changed_by_the_keys_of_an_environment(real_data: Path) -> None:
     few = sorted(real_data.rglob("*.json*"), key=lambda path: path.stat().st_size)[:40]
-    held = keys.finder(like=False)
     for path in (path for path in few if path.stat().st_size < 5_000_000):
-        assert held(path.read_text(encoding="utf-8", errors="replace")) == [], path
+        assert keys.found(path.read_text(encoding="utf-8", errors="replace"), like=False) == [], path
 
 
 PLAIN = [
@@ -268,14 +267,14 @@ def test_a_reply_is_clean_as_text_and_as_body(parts: list[str], deep: int, ascii
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**PLANTED, "ODD_SECRET": ODD_KEY}.items():
             patch.setenv(name, value)
-        reply = keys.cleaner()(Completion("key", "ok", text=text if whole else "", raw=raw))
+        reply = keys.redact_all(Completion("key", "ok", text=text if whole else "", raw=raw))
         again = json.loads(reply.raw)["choices"][0]["text"]
         assert not any(leaks(each.encode("utf-8", "surrogatepass")) for each in (reply.raw, again, reply.text))
         assert keys.redact(reply.text) == reply.text and odd not in reply.text + again
-        assert keys.finder(like=False)(reply.raw) == [], "and check finds nothing either"
+        assert keys.found(reply.raw, like=False) == [], "and check finds nothing either"
 
 
 def test_a_reply_without_keys_is_the_very_same_object() -> None:
     text = json.dumps({"id": "5eed", "ranking": ["A", "B"], "justification": "word " * 60})
     reply = Completion("key", "ok", text=text, raw=json.dumps({"text": text}))
-    assert keys.cleaner()(reply) is reply
+    assert keys.redact_all(reply) is reply

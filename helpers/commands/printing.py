@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from helpers.config import parse_yaml
-from helpers.escaping import terminal
+from helpers.escaping import visible
 from helpers.judge import Budget, NoPrice, Plan, billed, dollars
 from helpers.judge.budget import enough
 from helpers.providers.keys import redact, refuse
@@ -21,7 +21,7 @@ from helpers.types import Model
 
 def echo(text: object, err: bool = False) -> None:
     """A text on the terminal without keys, its control signs and marks of writing direction as replacement signs."""
-    click.echo(terminal(redact(str(text))), err=err)
+    click.echo(visible(redact(str(text))), err=err)
 
 
 def parameters(pairs: tuple[tuple[str, str], ...], **limits: float | None) -> dict[str, Any]:

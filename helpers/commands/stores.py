@@ -102,12 +102,12 @@ def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
     whole, mendable = True, False
     for path in room.files(folder, models):
         found = room.verify(path)
-        mendable = mendable or any(line.kind == "damaged" for line in found.bad)
-        for line in (*found.bad, *([found.tail] if found.tail else [])):
+        mendable = mendable or any(line.kind == "damaged" for line in found.odd)
+        for line in found.odd:
             echo(f"{path}, line {line.number}: {plain(line.wrong)}{'' if repair else _NO_DAMAGE.get(line.kind, '')}")
         echo(f"{path.name}: {_state(found)}")
-        left = len(found.bad)
-        if repair and (found.bad or found.tail):
+        left = sum(line.kind in ("damaged", "unknown") for line in found.odd)
+        if repair and found.odd:
             done = room.repair(path)
             left = done.left
             echo(f"{path.name}: {_mended(done, found)}")
@@ -126,7 +126,7 @@ def _state(found: Any) -> str:
         return "empty: no line yet"
     doubles = f", {found.same:,} copies of lines" if found.same else ""
     doubles += f", {found.further:,} further replies to the same (the first counts)" if found.further else ""
-    odd = Counter(line.kind for line in (*found.bad, *([found.tail] if found.tail else [])))
+    odd = Counter(line.kind for line in found.odd)
     if not odd:
         return f"{_many(found.lines, 'line')}{doubles}, whole"
     told = [f"{found.lines - odd.total():,} whole", *(f"{count:,} {_ODD[kind]}" for kind, count in odd.items())]
@@ -140,7 +140,7 @@ def _mended(done: Any, found: Any) -> str:
         back = f", {done.rescued:,} whole within put back" if done.rescued else ""
         told.append(f"{_many(done.moved, 'line')} moved to {done.side.name}{back}")
         told.append("what is missing now is asked again by the next run")
-    if found.tail is not None and found.tail.kind == "unended":
+    if any(line.kind == "unended" for line in found.odd):
         told.append("the line end that was missing is added")
     if done.left:
         told.append(f"{_many(done.left, 'line')} of another version left in place")

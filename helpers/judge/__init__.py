@@ -31,10 +31,6 @@ from helpers.providers import Clock
 from helpers.providers.transport import tokens_of, without_body
 from helpers.types import Completion, Judgment, Request, Trial
 
-__all__ = ["UNWRITTEN", "Account", "Budget", "Incomplete", "Interrupted", "MissingKey", "NoPrice", "OverBudget"]
-__all__ += ["OverLimit", "Plan", "Spending", "TooLong", "actual", "billed", "check_fit", "check_keys", "complete_all"]
-__all__ += ["dollars", "earlier", "judge_all", "judgments", "labels_of", "make_plan", "notice", "wait_for_lock"]
-
 #: Whoever waits for a file of the store prints a notice after so many seconds.
 PATIENCE_BEFORE_WORDS = 2.0
 _notice_once = lru_cache(notice)
@@ -62,14 +58,12 @@ async def complete_all(
 ) -> dict[str, Completion]:
     """The reply to each request by key: stored ones as they are, missing ones asked, within the budget.
 
-    A reply comes without its body (`raw`) unless log-probabilities stand in it: nothing else is read from there, and
-    many take much memory. `labels` maps keys to what people who grep the store want to see. `outcome` says what can be
-    read of a reply: a model is asked no more where fewer than a tenth of its first 20 replies could be read, unless
-    `keep_going`.
-    With `ask=False` nothing is asked and missing keys are absent. Raises before the first call: MissingKey, TooLong,
-    OverLimit, NoPrice, OverBudget; after the last: Incomplete, which counts what is still missing and why. An
-    interrupt lets what is in flight arrive and raises Interrupted (a request to end: KeyboardInterrupt); a second one
-    gives it up.
+    A reply comes without its body (`raw`) unless log-probabilities stand in it. `labels` maps keys to what people who
+    grep the store want to see. `outcome` says what can be read of a reply: a model is stopped where fewer than a tenth
+    of its first 20 replies could be read, unless `keep_going`. With `ask=False` missing keys are absent. Raises before
+    the first call: MissingKey, TooLong, OverLimit, NoPrice, OverBudget; after the last: Incomplete, which counts what
+    is missing and why. An interrupt lets what is in flight arrive and raises Interrupted (a request to end:
+    KeyboardInterrupt); a second one gives it up.
     """
     wanted = unique(requests)
     replies = _stored(wanted, folder)
@@ -143,7 +137,7 @@ def check_fit(
 ) -> None:
     """Raise TooLong where a prompt cannot fit into its model's context, OverLimit where no minute of limits.yaml can.
 
-    With a folder, requests whose replies are stored there are left out. `so` says what was asked by now.
+    Requests whose replies are stored in `folder` are left out. `so` says what was asked by now.
     """
     requests = list(requests)
     long, slow = checking.too_long(requests), checking.over_limit(requests)
@@ -162,11 +156,11 @@ def labels_of(trials: Iterable[Trial]) -> dict[str, dict[str, Any]]:
 def _stored(wanted: Mapping[str, Request], folder: Path) -> dict[str, Completion]:
     found: dict[str, Completion] = {}
     for name in sorted({request.model.name for request in wanted.values()}):
-        path, keys = store.file_of(folder, name), [key for key, request in wanted.items() if request.model.name == name]
+        path = store.file_of(folder, name)
         if index := store.left_index(path):
             _notice_once(index)
         stored = {reply.key: without_body(reply) for reply in store.replies(path) if reply.key in wanted}
-        found |= {key: stored[key] for key in keys if key in stored}
+        found |= {key: reply for key, reply in stored.items() if wanted[key].model.name == name}
     return found
 
 

@@ -14,18 +14,18 @@ from functools import partial
 from typing import Any
 
 from helpers import store
-from helpers.judge.budget import Budget, BudgetReached, BudgetReserved
+from helpers.judge.budget import Budget, BudgetReached
 from helpers.judge.terminal import Progress, notice, patiently
 from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
 from helpers.providers.keys import redact
+from helpers.providers.session import Address
 from helpers.providers.transport import without_body
 from helpers.services import own_server
 from helpers.types import Completion, Model, Request
 
 #: What is noted on an error that ended a stage: the last calls may be paid and not stored.
 UNWRITTEN = "calls may have been billed of which the store holds nothing"
-#: Those who ask side by side begin so many seconds after one another. Calls that begin together come back together and
-#: go on in step for many rounds: each reply then waits until all others of its crowd have been handled.
+#: Parallel calls begin so many seconds apart: in step, each reply would wait until all others have been handled.
 APART = 0.001
 #: When so many replies of a model have come, at least this share of them must be readable, or no more are asked for.
 FIRST, LEAST = 20, 0.1
@@ -33,11 +33,8 @@ FIRST, LEAST = 20, 0.1
 CONTENT = ("refused", "filtered")
 #: Failures that may be over when the rest of a stage is done: such calls are made once more.
 PASSING = ("provider_error", "connect", "rate_limited", "maybe_billed", "bad_envelope")
-#: Letters of a reply that an error quotes.
+#: Characters of a reply that an error quotes.
 QUOTED = 200
-#: Where a model is asked: provider and `base_url`.
-Address = tuple[str, str | None]
-#: What makes one call; it has to say itself what became of it.
 One = Callable[[Request], Awaitable[None]]
 
 
@@ -46,8 +43,7 @@ class Asking:
     """One stage of calls while it runs.
 
     `replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model. `outcome`
-    says what can be read of a reply; a model of whose first replies hardly any can be read is asked no more, unless
-    `keep_going`.
+    says what could be read of a reply; a model whose first replies are unreadable is stopped, unless `keep_going`.
     """
 
     wanted: Mapping[str, Request]
@@ -61,7 +57,7 @@ class Asking:
     keep_going: bool = False
 
     def __post_init__(self) -> None:
-        """Nothing is asked yet, and nothing has gone wrong."""
+        """Nothing is asked yet."""
         self.failed: dict[str, tuple[Request, Tries, str, str]] = {}  # with the reason, and words of the last failure
         self.lines: dict[str, dict[str, None]] = {}  # by model, keys of its calls that wait for money, the first first
         self.outcomes: dict[str, Counter[str]] = {}  # by model, of its first replies
@@ -110,8 +106,6 @@ class Asking:
                 self.broken = self.broken or error
                 self.freed.set()
 
-    # --- what a Session calls -----------------------------------------------------------------------------------------
-
     def halted(self, model: Model) -> str | None:
         """Why nothing more is to be sent to a model; None while all is well."""
         if self.stopping or self.broken is not None:
@@ -119,13 +113,11 @@ class Asking:
         return self.halts.get(model.name)
 
     def reserve(self, request: Request) -> None:
-        """Set money aside for an attempt; Stopped or BudgetReached where nothing more is to be sent."""
-        if (why := self.halted(request.model)) is not None:
-            raise Stopped(why)
+        """Set money aside for an attempt, or raise BudgetReached."""
         line = self.lines.setdefault(request.model.name, {})
         try:
             if not self._first(request):
-                raise BudgetReserved("an earlier call of the model waits for money")
+                raise BudgetReached("an earlier call of the model waits for money", waiting=True)
             self.budget.reserve(request)
         except BudgetReached:
             line[request.key] = None
@@ -145,11 +137,10 @@ class Asking:
             self.budget.settle(request, completion)
             self._landed(request)
         self.given_up += completion.error == GIVEN_UP
-        read = True
-        if completion.status == "ok":
+        came = completion.status == "ok"
+        if came:
             self.replies[request.key] = without_body(completion)
-            read = self._look(request, completion, new=True)
-        self.progress.done(read) if completion.status == "ok" else self.progress.fail()
+        self.progress.count(came, not came or self._look(request, completion, new=True))
 
     def _look(self, request: Request, reply: Completion, new: bool = False) -> bool:
         """Whether a reply could be read; where hardly any of a model's first replies could, it is asked no more."""
@@ -166,8 +157,6 @@ class Asking:
                 self.halts.setdefault(name, unreadable(request, seen, reply.text))
                 self.freed.set()
         return outcome == "ok"
-
-    # --- one call -----------------------------------------------------------------------------------------------------
 
     async def _one(self, session: Session, request: Request) -> None:
         """One call until it is over; where money for it is set aside for others, it waits in its model's line."""
@@ -216,8 +205,6 @@ class Asking:
         reached = self.budget.reached(request)
         return bool(self.in_flight and reached and reached.waiting)
 
-    # --- the end ------------------------------------------------------------------------------------------------------
-
     def stop(self) -> int:
         """Send nothing more; how many calls are in flight. Who waits for something else hears it within a second."""
         self.stopping = True
@@ -234,7 +221,7 @@ class Asking:
         return f"{self.stage}: {before}{counts}; run the same again to ask for these only"
 
     def incomplete(self) -> str:
-        """What a stage says when all is asked that could be; of several words on one reason the last stand for all."""
+        """What a stage says when all that could be asked was asked: the reasons, with the last words on each."""
         found: dict[str, dict[str, list[str]]] = {}
         for request, _, reason, said in self.failed.values():
             found.setdefault(request.model.name, {}).setdefault(reason, []).append(said)
@@ -242,11 +229,8 @@ class Asking:
         for name, reasons in sorted(found.items()):
             counted = [f"{len(said)} x {why}" + (f" ({said[-1]})" if said[-1] else "") for why, said in reasons.items()]
             lines.append(f"  {name}: {'; '.join(counted)}")
-        lines.append(
-            "Everything that came is stored: run the same again to ask for these only, or set judgments='stored' "
-            "(an audit: --stored) to analyse what is there."
-        )
-        return "\n".join(lines)
+        how = "set judgments='stored' (an audit: --stored) to analyse what is there."
+        return "\n".join([*lines, f"What came is stored: run the same again to ask for these only, or {how}"])
 
 
 def unreadable(request: Request, seen: Mapping[str, int], text: str) -> str:
@@ -263,13 +247,10 @@ def unreadable(request: Request, seen: Mapping[str, int], text: str) -> str:
     )
 
 
-# --- in which order ---------------------------------------------------------------------------------------------------
-
-
 def by_question(requests: Sequence[Request], labels: Mapping[str, Mapping[str, Any]]) -> list[Request]:
-    """Calls to own servers question by question, and of each by the answers in the order shown; others as they are.
+    """Calls to own servers grouped by question, then by the answers in the order shown; others as they are.
 
-    A server of one's own then reads a beginning once. Questions, orders and calls stay as chance has drawn them.
+    A server then reads a shared beginning once. Questions, orders and calls stay as drawn.
     """
     first: dict[object, int] = {}
     places = {}
@@ -284,12 +265,11 @@ def by_question(requests: Sequence[Request], labels: Mapping[str, Mapping[str, A
 async def in_order(
     requests: Iterable[Request], one: One, concurrency: int, answered: Container[str], over: Callable[[], bool]
 ) -> None:
-    """Make all of these calls, so many at a time to each address, and to each server of a model, until it is `over`.
+    """Make all of these calls, `concurrency` at a time to each address and server, until it is `over`.
 
-    A model may set its own number. `answered` holds the names of the models that have answered in this run. At each
-    address the first call is made alone, then the first of each other model, then the rest side by side. So a wrong key
-    costs one call, whatever the number of models, and a wrong model id one of its own. Those side by side begin APART;
-    simulated ones, which nobody waits for, at once.
+    A model may set its own number. `answered` are models that have answered in this run. At each address the first call
+    is made alone, then the first of each other model, then the rest: a wrong key costs one call in all, a wrong model
+    id one of its own. Calls begin APART from each other, simulated ones at once.
     """
 
     async def in_turn(waiting: Iterator[Request], delay: float) -> None:

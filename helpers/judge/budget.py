@@ -31,15 +31,12 @@ class OverBudget(RuntimeError):
 
 
 class BudgetReached(RuntimeError):
-    """The next attempt could exceed the budget: calls so far were dearer than planned (retries that were billed)."""
+    """The next attempt could exceed the budget: calls so far were dearer than planned."""
 
-    waiting = False
-
-
-class BudgetReserved(BudgetReached):
-    """There would be enough if all that is reserved for calls in flight came back."""
-
-    waiting = True
+    def __init__(self, text: str, waiting: bool = False) -> None:
+        """`waiting`: there would be enough if all that is reserved for calls in flight came back."""
+        super().__init__(text)
+        self.waiting = waiting
 
 
 # --- prices -----------------------------------------------------------------------------------------------------------
@@ -48,7 +45,7 @@ class BudgetReserved(BudgetReached):
 def cost(model: Model, input_tokens: int, output_tokens: int) -> float:
     """US dollars for so many tokens: the price in models.yaml, else the offline price table; own servers cost 0.
 
-    Of several servers' prices the dearest. NoPrice where neither knows the model, at one of its servers.
+    Of several servers' prices the highest. NoPrice where neither lists the model.
     """
     if model.price:
         return (input_tokens * model.price.input + output_tokens * model.price.output) / 1e6
@@ -82,8 +79,7 @@ def entry(provider: str, model_id: str, base_url: str | None) -> Any:
 def price(found: Any, moment: datetime, input_tokens: int, output_tokens: int) -> float:
     """What a call costs by an entry of the table at a moment (some prices hold for hours of the day).
 
-    `genai_prices.calc_price` says the same and takes half a millisecond, and a judgment's cost is worked out three
-    times. A price with tiers holds for all tokens of a call, by the tokens that it reads.
+    `calc_price` of genai_prices gives the same in 50 times the time, and a plan prices every prompt.
     """
     prices, rates = vars(found.get_prices(moment)), []  # an attribute that it lacks is looked for in a table of units
     for kind in ("input_mtok", "output_mtok", "requests_kcount"):
@@ -94,10 +90,10 @@ def price(found: Any, moment: datetime, input_tokens: int, output_tokens: int) -
 
 
 def dollars(usd: float, left: bool = False) -> str:
-    """An amount, rounded up: a budget of what is shown is enough; one that is left is rounded down.
+    """An amount, rounded up, so that a budget of what is shown is enough; what is left is rounded down.
 
-    >>> dollars(0.02061), dollars(12.0), dollars(0.02069, left=True), dollars(-1e-12, left=True)
-    ('$0.0207', '$12.0000', '$0.0206', '$0.0000')
+    >>> dollars(0.02061), dollars(0.02069, left=True), dollars(-1e-12, left=True)
+    ('$0.0207', '$0.0206', '$0.0000')
     """
     return f"${(math.floor(max(usd, 0.0) * 1e4 + 1e-4) if left else math.ceil(usd * 1e4 - 1e-4)) / 1e4:.4f}"
 
@@ -105,8 +101,8 @@ def dollars(usd: float, left: bool = False) -> str:
 def enough(usd: float) -> str:
     """A budget for an amount, as it is typed: two digits, rounded up, to a cent at least.
 
-    >>> enough(0.0031), enough(0.9012), enough(9.31), enough(12.0), enough(151.2)
-    ('0.01', '0.91', '9.40', '12', '160')
+    >>> enough(0.0031), enough(9.31), enough(12.0), enough(151.2)
+    ('0.01', '9.40', '12', '160')
     """
     step = max(0.01, 10.0 ** (math.floor(math.log10(usd)) - 1))
     return f"{math.ceil(usd / step - 1e-12) * step:.2f}".removesuffix(".00")
@@ -118,8 +114,7 @@ def enough(usd: float) -> str:
 def bounds(request: Request) -> tuple[int, int]:
     """The most input and output tokens a call can have: a token is at least a byte; answers to come count in full.
 
-    What a provider bills beside the texts is in it (services.toml). Putting a beginning into a cache that is asked for
-    is dearer than reading it; that counts as more tokens.
+    Includes what a provider bills beside the texts (services.toml). A cache write is dearer and counts as more tokens.
     """
     service = SERVICES.get(request.model.provider)  # simulated models are none's
     frame, more = service.frame if service else (0, 0)
@@ -159,10 +154,9 @@ def billed(model: Model, record: Mapping[str, Any], completion: Completion) -> f
 class Spending:
     """What one model has cost in this run, or (`model` "total") all of them; amounts in US dollars.
 
-    `usd` holds what was spent, `maybe_billed_usd` the part of it for the `maybe_billed` attempts of which nobody can
-    tell whether they were billed (a broken line, a time that ran out, a body that cannot be read): they count as the
-    most that they can have cost. `attempts` were sent. Tokens are the provider's counts; `cached` is part of `input`.
-    `simulated` models cost nothing and are nobody's account.
+    `usd` was spent, `maybe_billed_usd` is the part of it for attempts of which nobody can tell whether they were
+    billed: they count as the most that they can have cost. Tokens are the provider's counts; `cached` is part of
+    `input`.
     """
 
     model: str
@@ -183,16 +177,12 @@ class Spending:
         return None if self.limit is None else self.limit - self.usd - self.reserved
 
 
-#: What the row of the total adds up.
-_SUMMED = ("attempts", "usd", "reserved", "maybe_billed", "maybe_billed_usd", "input", "output", "cached")
-
-
 @dataclass(frozen=True)
 class Account:
-    """The account of a run as it stood at one moment: a row a model that was asked, in the order of their names.
+    """The account of a run at one moment: a row for each model that was asked, in the order of their names.
 
-    `replies` are the keys of the replies that came in this run; all others that it reads were asked before. `earlier`
-    is what attempts of earlier runs of the same experiment may have been billed, in US dollars.
+    `replies` are the keys of the replies that came in this run; `earlier` is what attempts of earlier runs of the
+    experiment may have been billed, in US dollars.
     """
 
     limit: float = 0.0
@@ -203,28 +193,25 @@ class Account:
     @property
     def total(self) -> Spending:
         """The sums of the rows, under the limit of the run."""
-        sums = {name: sum(getattr(row, name) for row in self.rows) for name in _SUMMED}
+        summed = ("attempts", "usd", "reserved", "maybe_billed", "maybe_billed_usd", "input", "output", "cached")
+        sums = {name: sum(getattr(row, name) for row in self.rows) for name in summed}
         return Spending("total", **sums, limit=self.limit, simulated=all(row.simulated for row in self.rows))
 
     def __str__(self) -> str:
         """The account as a plain table."""
         rows = (*self.rows, self.total)
-        width = max(len(row.model) for row in rows) + 2
-        head = (
-            f"{'model':<{width}}{'attempts':>9}{'tokens in':>12}{'cached':>11}{'out':>11}{'spent':>12}"
-            f"{'perhaps billed':>18}{'reserved':>11}{'left':>12}"
-        )
-        lines = [head]
+        line = f"{{:<{max(len(row.model) for row in rows) + 2}}}" + "{:>9}{:>12}{:>11}{:>11}{:>12}{:>18}{:>11}{:>12}"
+        names = ("model", "attempts", "tokens in", "cached", "out", "spent", "perhaps billed", "reserved", "left")
+        lines = [line.format(*names)]
         for row in rows:
+            tokens = [f"{count:,}" for count in (row.input, row.cached, row.output)]
             maybe = f"{row.maybe_billed} ({dollars(row.maybe_billed_usd)})" if row.maybe_billed else "-"
-            lines.append(
-                f"{row.model:<{width}}{row.attempts:>9}{row.input:>12,}{row.cached:>11,}{row.output:>11,}"
-                f"{dollars(row.usd):>12}{maybe:>18}{dollars(row.reserved):>11}"
-                f"{'-' if row.remaining is None else dollars(row.remaining, left=True):>12}"
-            )
+            left = "-" if row.remaining is None else dollars(row.remaining, left=True)
+            usd = dollars(row.usd), maybe, dollars(row.reserved), left
+            lines.append(line.format(row.model, row.attempts, *tokens, *usd))
         if self.earlier:
-            told = "Attempts of earlier runs of this experiment may have been billed"
-            lines.append(f"{told} {dollars(self.earlier)}: {dollars(self.earlier + self.total.usd)} in all.")
+            both = f"{dollars(self.earlier)}: {dollars(self.earlier + self.total.usd)} in all."
+            lines.append(f"Attempts of earlier runs of this experiment may have been billed {both}")
         return "\n".join(lines)
 
 
@@ -232,10 +219,10 @@ class Account:
 class Budget:
     """The money of one run, over all its stages: `limit` for all, `limits` for single models by name.
 
-    `total` is what all runs of the experiment may cost together (None: no such limit), `earlier` what those before this
-    one may have been billed. Money is reserved before each attempt and settled after it. `planned` says that a plan of
-    all stages was found to fit. Later stages are then not checked again, only counted: a written answer is bounded by
-    its bytes, which can be more than the tokens that the plan counted for it.
+    `total` is what all runs of the experiment may cost together, `earlier` what those before this one may have been
+    billed. Money is reserved before each attempt and settled after it. `planned`: a plan of all stages was found to
+    fit, so that later ones are counted only (a written answer is bounded by its bytes, which can be more than its
+    planned tokens).
     """
 
     limit: float = 0.0
@@ -259,13 +246,13 @@ class Budget:
 
     @property
     def rows(self) -> tuple[Spending, ...]:
-        """How the money stands now, a row a model that was asked."""
+        """How the money stands now, a row for each model that was asked."""
         rows = sorted(self._rows.items())
         return tuple(replace(row, reserved=self._reserved(name), limit=self.limits.get(name)) for name, row in rows)
 
     @property
     def account(self) -> Account:
-        """The same with what came in, to be kept."""
+        """A snapshot of the account."""
         return Account(self.limit, self.rows, frozenset(self._replies), self.earlier)
 
     def spent_on(self, model: str) -> float:
@@ -273,10 +260,7 @@ class Budget:
         return self._rows[model].usd if model in self._rows else 0.0
 
     def caps(self) -> Iterator[tuple[str, str | None, float, float]]:
-        """Each bound: its setting, the model that it is for (None: all), and its dollars, of which so many are spent.
-
-        Of what all runs may cost together those before this one count, too.
-        """
+        """Each limit: its setting, its model (None: all), US dollars, and how many of them are spent."""
         yield "budget_usd", None, self.limit, self.spent
         for name, limit in self.limits.items():
             yield f"budget_usd[{name}]", name, limit, self.spent_on(name)
@@ -298,12 +282,12 @@ class Budget:
         for setting, model, limit, spent in self.caps() if usd else ():
             reserved = self._reserved(model)
             if model in (None, request.model.name) and spent + reserved + usd > limit + ROUNDING:
-                told = (
+                text = (
                     f"the next call could bring the cost above {setting}={limit:.4f} "
                     f"({dollars(spent)} spent, {dollars(reserved)} reserved, "
                     f"{dollars(limit - spent - reserved, left=True)} left; the call could cost up to {dollars(usd)})"
                 )
-                stops.append((BudgetReserved if spent + usd <= limit + ROUNDING else BudgetReached)(told))
+                stops.append(BudgetReached(text, waiting=spent + usd <= limit + ROUNDING))
         return min(stops, key=lambda stop: stop.waiting, default=None)  # where one of them is final, it is that one
 
     def settle(self, request: Request, completion: Completion) -> None:
@@ -316,7 +300,7 @@ class Budget:
             self._replies.add(request.key)
 
     def abandon(self, keys: Iterable[str]) -> None:
-        """Count attempts that were sent and of which nobody will ever hear: perhaps billed, at what was reserved."""
+        """Count attempts that were sent and will never be settled: perhaps billed, at what was reserved."""
         for request, usd in [self._open.pop(key) for key in keys if key in self._open]:
             self._count(request.model, usd=usd, maybe_billed=1, maybe_billed_usd=usd)
 
@@ -335,9 +319,8 @@ class Budget:
 class PlanRow:
     """The calls to one model in one stage; token counts and `usd` are upper bounds for the missing calls.
 
-    `shared_tokens` of the input are beginnings that an earlier one of these calls has too. What is expected of the
-    missing calls follows from `seen` stored replies of the model: US dollars, and seconds with so many calls at once as
-    the run makes; None where nothing is stored.
+    `shared_tokens` are beginnings that an earlier call has too. What is expected of the missing calls (US dollars,
+    seconds) follows from `seen` stored replies; None where nothing is stored.
     """
 
     stage: str
@@ -372,17 +355,13 @@ class Plan:
         return sum(row.usd for row in self.rows)
 
     def check(self, budget: Budget) -> Plan:
-        """The plan itself, or OverBudget with the table below what `excess` says."""
+        """The plan itself, or OverBudget with `excess` and the table."""
         if told := self.excess(budget):
             raise OverBudget(f"{told}\n{self}")
         return self
 
     def excess(self, budget: Budget) -> str:
-        """Count and cost of what is missing and how many calls would fit, where not all do; "" where all fit.
-
-        What the run has spent already counts, and what earlier runs may have been billed where they share a limit; the
-        budget of each model is checked beside that of all.
-        """
+        """Count and cost of what is missing and how many calls would fit; "" where all fit the budget."""
         named = all(row.model in budget.limits for row in self.rows)
         told = []
         for setting, model, limit, spent in budget.caps():
@@ -405,22 +384,16 @@ class Plan:
 
     def __str__(self) -> str:
         """The plan as a plain table."""
-        head = (
-            f"{'stage':<10}{'model':<26}{'calls':>7}{'stored':>8}{'missing':>9}{'tokens in':>12}{'out':>11}{'USD':>12}"
-        )
-        body = [
-            f"{r.stage:<10}{r.model:<26}{r.calls:>7}{r.stored:>8}{r.missing:>9}"
-            f"{r.input_tokens:>12,}{r.output_tokens:>11,}{r.usd:>12.4f}"
-            for r in self.rows
-        ]
-        total = f"{'total':<36}{sum(r.calls for r in self.rows):>7}{sum(r.stored for r in self.rows):>8}"
-        last = f"{total}{self.missing:>9}{self.usd:>35.4f}"
-        return "\n".join(
-            [head, *body, last, "Tokens and USD: upper bounds.", *self._expected(), *self._cache(), *self.notes]
-        )
+        line = "{:<10}{:<26}{:>7}{:>8}{:>9}{:>12}{:>11}{:>12}".format
+        lines = [line("stage", "model", "calls", "stored", "missing", "tokens in", "out", "USD")]
+        for r in self.rows:
+            bounds = f"{r.input_tokens:,}", f"{r.output_tokens:,}", f"{r.usd:.4f}"
+            lines.append(line(r.stage, r.model, r.calls, r.stored, r.missing, *bounds))
+        calls, stored = sum(r.calls for r in self.rows), sum(r.stored for r in self.rows)
+        lines += [line("total", "", calls, stored, self.missing, "", "", f"{self.usd:.4f}")]
+        return "\n".join([*lines, "Tokens and USD: upper bounds.", *self._expected(), *self._cache(), *self.notes])
 
     def _expected(self) -> list[str]:
-        """What the missing calls will probably cost and take, from what stands in the store of the same models."""
         told = []
         for name in dict.fromkeys(row.model for row in self.rows if row.missing):
             rows = [row for row in self.rows if row.model == name and row.missing]
@@ -433,7 +406,6 @@ class Plan:
         return told
 
     def _cache(self) -> list[str]:
-        """What a provider's cache can save, where calls begin alike."""
         shared, every = sum(row.shared_tokens for row in self.rows), sum(row.input_tokens for row in self.rows)
         if not shared:
             return []
@@ -463,7 +435,7 @@ def unique(requests: Iterable[Request]) -> dict[str, Request]:
 
 
 def _replied(path: Path | None) -> dict[str, Took | None]:
-    """What each stored reply of a model took, by key; None where nobody counted."""
+    """Tokens and seconds of each stored reply of a model, by key; None where nobody counted."""
     found: dict[str, Took | None] = {}
     for reply in store.replies(path) if path else ():
         read, written = reply.usage.input, reply.usage.output
@@ -483,10 +455,9 @@ def _expected(model: Model, missing: int, alike: Sequence[Took], concurrency: in
 def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None, concurrency: int = 16) -> Plan:
     """Calls, tokens and dollars per stage and model, in one pass; what is in the store is not asked again.
 
-    Stages hold requests in the order in which they will be asked; what an earlier stage asks is stored for a later one,
-    and a request with unwritten answers counts as missing. Without a folder nothing is stored. Equal requests are one
-    call, but prompts that are equal only while their answers are unwritten are not. What is expected of the missing
-    calls is for so many at once, by the stored ones of the stage, or by all of the model where it has none.
+    Stages hold requests in the order in which they will be asked. Equal requests are one call, but for prompts that are
+    equal only while their answers are unwritten. What is expected follows from the stored replies of the stage, or of
+    the model where the stage has none. Without a folder nothing is stored.
     """
     rows: list[PlanRow] = []
     known: dict[str, dict[str, Took | None]] = {}
@@ -524,7 +495,7 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None, conc
 def earlier(experiment: str, models: Iterable[Model], folder: Path) -> float:
     """US dollars that stored attempts of an experiment may have been billed, at today's prices of these models.
 
-    A reply that several experiments share counts for the first to ask. NoPrice where nobody knows a price.
+    A reply that several experiments share counts for the first to ask. NoPrice where a price is unknown.
     """
     found = []
     for model in {model.name: model for model in models if not model.simulated}.values():

@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from helpers import paths, providers
 from helpers.judge.budget import entry
 from helpers.judge.terminal import notice
-from helpers.providers import Limit, most_tokens
-from helpers.providers.keys import finder
+from helpers.providers import Limit, keys, most_tokens
+from helpers.providers.session import Address
 from helpers.types import Model, Request
 
 #: What the store's lines say of each key for people who grep them: question, condition, experiment.
 Names = Mapping[str, Mapping[str, Any]]
-#: A token of English prose has between four and five bytes, one of code, numbers or another language fewer: what is
-#: counted is less than what is sent, and what cannot fit even so does not fit.
+#: A token of English prose has between four and five bytes, others have fewer: what does not fit even so never does.
 BYTES_A_TOKEN = 5
 #: Prompts that an error lists one by one, and texts of each.
-LISTED = 5
-LONGEST = 3
-_BLANKS = re.compile(rb"\s+")
+LISTED, LONGEST = 5, 3
 #: How prompts show texts: between two lines that carry the nonce.
 _SHOWN = re.compile(
     r"<<<(?P<what>[A-Z]+)(?: (?P<label>[A-Z]))? (?P<nonce>[0-9a-f]{8})>>>\n(?P<text>.*?)\n"
@@ -45,17 +43,17 @@ class OverLimit(ValueError):
 
 def check_keys(models: Iterable[Model]) -> None:
     """Raise MissingKey where a variable is not set that one of these models needs before it can be asked."""
-    if keys := providers.missing_keys(models):
-        needs = "; ".join(f"{variable} (needed by {', '.join(names)})" for variable, names in keys.items())
+    if missing := providers.missing_keys(models):
+        needs = "; ".join(f"{variable} (needed by {', '.join(names)})" for variable, names in missing.items())
         raise MissingKey(f"not set in the environment: {needs}. See .env.example.")
 
 
 def check(missing: Iterable[Request], labels: Names, so: str) -> None:
     """Refuse calls that would send a key, cannot be written yet, or lack their own key; `so` says what was asked.
 
-    Raises ValueError or MissingKey. Notes name addresses that the environment sets, and models that end.
+    Raises ValueError or MissingKey. Notices name addresses set by the environment, and models that are retired.
     """
-    secrets, models = finder(like=False), dict[str, Model]()
+    holds, models = partial(keys.found, known=keys.secrets(), like=False), dict[str, Model]()
     for request in missing:
         if request.unwritten:
             raise ValueError("a prompt that shows answers which are not written yet can be planned but not sent")
@@ -64,8 +62,8 @@ def check(missing: Iterable[Request], labels: Names, so: str) -> None:
         models.setdefault(model.name, model)
         # A prompt is part of the key of its reply: it is stored as it was sent or not sent at all.
         sent = map(str, (label, whole.system, whole.prompt, model.model_id, whole.params, whole.revision))
-        if names := secrets("\n".join(sent)):
-            question = "a question" if secrets(str(label)) else label.get("question_id", "a question")
+        if names := holds("\n".join(sent)):
+            question = "a question" if holds(str(label)) else label.get("question_id", "a question")
             raise ValueError(
                 f"{question}, as {model.name} would see it, holds the value of {' and '.join(names)}, which "
                 f"would be sent and stored. Take it out of the questions, the answers or models.yaml; {so}"
@@ -78,16 +76,9 @@ def check(missing: Iterable[Request], labels: Names, so: str) -> None:
             notice(f"warning: {model.name} ({model.model_id}) is retired or retiring: {ends}")
 
 
-# --- prompts that do not fit into their model's context ---------------------------------------------------------------
-
-
 def tokens_at_least(text: str) -> int:
-    """So many tokens a text has at least; a run of blanks may be one.
-
-    >>> tokens_at_least("word " * 100), tokens_at_least(" " * 1000), tokens_at_least("")
-    (100, 1, 0)
-    """
-    return math.ceil(len(_BLANKS.sub(b" ", text.encode())) / BYTES_A_TOKEN)
+    """A lower bound for the tokens of a text; a run of blanks may be one."""
+    return math.ceil(len(re.sub(rb"\s+", b" ", text.encode())) / BYTES_A_TOKEN)
 
 
 def context_of(model: Model) -> int | None:
@@ -101,10 +92,7 @@ def context_of(model: Model) -> int | None:
 
 
 def too_long(requests: Sequence[Request]) -> list[tuple[Request, int, int]]:
-    """The requests that cannot fit, each with the tokens that it needs at least and those that its model holds.
-
-    What a prompt will show and nobody has written yet is not counted.
-    """
+    """The requests that cannot fit, each with the tokens that it needs at least and those that its model holds."""
     found, models = [], {request.model.name: request.model for request in requests}
     contexts = {name: context_of(model) for name, model in models.items()}
     for request in requests:
@@ -119,10 +107,7 @@ def too_long(requests: Sequence[Request]) -> list[tuple[Request, int, int]]:
 
 
 def refuse_long(found: Sequence[tuple[Request, int, int]], labels: Names, so: str) -> None:
-    """TooLong if there is any, naming the longest by model, question and the texts that make them long.
-
-    `so` says what was asked when it was found out.
-    """
+    """TooLong if there is any, naming the longest by model, question and the texts that make them long."""
     if not found:
         return
     lines = []
@@ -159,30 +144,23 @@ def longest(prompt: str, shown: Sequence[str]) -> list[str]:
     return [f"{name} ({size:,} bytes)" for size, name in parts[:LONGEST]]
 
 
-# --- calls that no minute of limits.yaml can hold ---------------------------------------------------------------------
-
-
-def limits_at(models: Iterable[Model]) -> dict[tuple[str, str | None], Limit]:
+def limits_at(models: Iterable[Model]) -> dict[Address, Limit]:
     """What limits.yaml says of the addresses at which these models are asked."""
     from helpers.config import load_limits
 
-    told = {name: Limit(**entry.model_dump()) for name, entry in load_limits().items()}
+    limits = {name: Limit(**entry.model_dump()) for name, entry in load_limits().items()}
     named = {(provider, url): url or provider for model in models for provider, url in model.addresses}
-    return {address: told[name] for address, name in named.items() if name in told}
+    return {address: limits[name] for address, name in named.items() if name in limits}
 
 
 def over_limit(requests: Sequence[Request]) -> list[tuple[Request, float, str]]:
-    """The requests that may each take more tokens than their address has in a minute: with the limit, and whose.
-
-    Answers that a prompt will show and nobody has written yet are left out until they are written.
-    """
-    limits = limits_at({request.model.name: request.model for request in requests}.values())
-    limits = {address: limit for address, limit in limits.items() if limit.tokens_per_minute is not None}
+    """The requests that may each take more tokens than their address has in a minute: with the limit, and whose."""
+    limits = {at: limit.tokens_per_minute for at, limit in limits_at(request.model for request in requests).items()}
     found = []
-    for request in requests if limits else ():
-        told = [(limits[at].tokens_per_minute, at[1] or at[0]) for at in request.model.addresses if at in limits]
-        if told and sum(most_tokens(request)) > min(told)[0]:
-            found.append((request, *min(told)))
+    for request in requests if any(limits.values()) else ():
+        most = [(limits[at], at[1] or at[0]) for at in request.model.addresses if limits.get(at) is not None]
+        if most and sum(most_tokens(request)) > min(most)[0]:
+            found.append((request, *min(most)))
     return found
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TextIO
 
-from helpers.escaping import terminal
+from helpers.escaping import visible
 from helpers.judge.budget import Budget
 from helpers.providers.keys import in_browser, redact
 
@@ -21,23 +21,17 @@ from helpers.providers.keys import in_browser, redact
 NAMED = 4
 #: In a terminal the line is made anew no more often than so, in seconds.
 SLOW = 1.0
-#: How long calls in flight may take to arrive after an interrupt, in seconds.
-GRACE_SECONDS = 30.0
-#: How long calls that are given up may take to clean up after themselves, in seconds.
-TIDY_SECONDS = 5.0
+#: How long calls in flight may take to arrive after an interrupt, and those that are given up to clean up.
+GRACE_SECONDS, TIDY_SECONDS = 30.0, 5.0
 #: A closed terminal says so with SIGHUP, and its shell once more: it counts once. (Windows has none.)
 HANGUP = getattr(signal, "SIGHUP", None)
-
-
-# --- what is shown ----------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def _stream() -> Iterator[TextIO]:
     """Where progress may be written without becoming part of a notebook's output.
 
-    A kernel replaces both its standard error and the file behind it; it keeps a copy of the file that it was
-    started with, which under papermill is the parent's.
+    A kernel replaces standard error and keeps a copy of the file that it was started with (papermill's own).
     """
     copy = getattr(sys.stderr, "_original_stdstream_copy", None)
     if isinstance(copy, int):
@@ -50,7 +44,7 @@ def _stream() -> Iterator[TextIO]:
 def notice(text: str) -> None:
     """A line for whoever started the run; never part of a notebook's output."""
     with _stream() as stream:
-        print(terminal(redact(text)), file=stream, flush=True)
+        print(visible(redact(text)), file=stream, flush=True)
 
 
 def money(budget: Budget) -> str:
@@ -85,33 +79,23 @@ class Progress:
             self._bar.postfix = self
 
     def __str__(self) -> str:
-        """The end of the line, which the bar asks for when it is due: its sums go over all calls in flight."""
+        """The end of the line, which the bar formats only when it is due."""
         unread = f", unreadable {self.unreadable}" if self.unreadable else ""
         return f", stored {self.stored}, failed {self.failed}{unread}, {money(self.budget)}"
 
-    def done(self, read: bool = True) -> None:
-        """One call brought its reply, which could be `read` or not."""
+    def count(self, came: bool, read: bool = True) -> None:
+        """One attempt that brought a reply, which could be `read` or not, or brought none."""
+        self.failed += not came
         self.unreadable += not read
-        self._update(1)
-
-    def fail(self) -> None:
-        """One attempt brought none."""
-        self.failed += 1
-        self._update(0)
+        if self._bar is not None:
+            with suppress(OSError):  # the terminal is not there any more
+                self._bar.update(int(came))
 
     def close(self) -> None:
-        """Leave the finished bar standing, with attempts that were given up by now."""
+        """Leave the finished bar standing."""
         with suppress(OSError), self._open:
             if self._bar is not None:
                 self._bar.close()
-
-    def _update(self, calls: int) -> None:
-        if self._bar is not None:
-            with suppress(OSError):  # the terminal is not there any more
-                self._bar.update(calls)
-
-
-# --- interrupts: nothing more is sent, what is in flight may arrive, a second one ends it now -------------------------
 
 
 class Interrupted(asyncio.CancelledError):
@@ -121,9 +105,9 @@ class Interrupted(asyncio.CancelledError):
 async def patiently(work: asyncio.Task[None], stop: Callable[[], int], words: Callable[[], str]) -> None:
     """Wait for `work`; where it is interrupted, call `stop` and give what is in flight GRACE_SECONDS to arrive.
 
-    An interrupt is the cancellation of this task (Ctrl-C in a script and in a kernel) or a request to end (SIGTERM, a
-    closed terminal); `stop` says how many calls are in flight. A second one, or the end of the grace, cancels `work`.
-    Raises Interrupted with `words()` after a cancellation, KeyboardInterrupt with them after a request to end.
+    An interrupt is the cancellation of this task (Ctrl-C) or a request to end (SIGTERM, a closed terminal); `stop` says
+    how many calls are in flight. A second one, or the end of the grace, cancels `work`. Raises Interrupted with
+    `words()` after a cancellation, KeyboardInterrupt after a request to end.
     """
     loop, task, requests = asyncio.get_running_loop(), asyncio.current_task(), []
 
@@ -161,10 +145,7 @@ async def _drain(loop: asyncio.AbstractEventLoop, work: asyncio.Task[None], in_f
 
 @contextmanager
 def handling(numbers: Iterable[int | None], do: Callable[[int], None]) -> Iterator[None]:
-    """Let signals do this, where they are ours to handle (the main thread) and nobody has them ignored.
-
-    A script's background jobs have SIGINT ignored, and `nohup` SIGHUP.
-    """
+    """Let signals call `do`, in the main thread, unless they are ignored (as in background jobs, or under `nohup`)."""
     former: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
         for number in numbers:
@@ -179,9 +160,9 @@ def handling(numbers: Iterable[int | None], do: Callable[[int], None]) -> Iterat
 
 @contextmanager
 def _finishing(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any], work: asyncio.Task[None]) -> Iterator[None]:
-    """A kernel that is told to shut down stops its loop under us; at the end of the process it runs once more.
+    """A kernel that shuts down stops its loop under us: run it once more at exit.
 
-    Whoever shut it down sends SIGTERM if that takes too long, which counts as the second interrupt.
+    SIGTERM, which follows if that takes too long, is the second interrupt.
     """
 
     def finish() -> None:

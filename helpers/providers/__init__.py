@@ -12,19 +12,3 @@ from helpers.providers.pacing import Clock, Limit, most_tokens
 from helpers.providers.serving import as_served
 from helpers.providers.session import GIVEN_UP, Session, Stopped, Tries, retirement
 from helpers.providers.transport import Sent
-
-__all__ = [
-    "GIVEN_UP",
-    "Clock",
-    "Failure",
-    "Limit",
-    "Sent",
-    "Session",
-    "Stopped",
-    "Tries",
-    "addresses",
-    "as_served",
-    "missing_keys",
-    "most_tokens",
-    "retirement",
-]

@@ -18,7 +18,7 @@ def client(model: Model, key: str | None) -> Any:
 
 
 async def send(client: Any, request: Request) -> Sent:
-    """One call; parameters go as they stand in models.yaml (the SDK's own signature has dropped temperature).
+    """One call; parameters go as they stand in models.yaml.
 
     A long beginning that other prompts share is marked for the cache: reading it costs a tenth.
     """
@@ -61,7 +61,7 @@ def read(raw: str) -> Completion:
 
 
 def retires(model_id: str) -> str | None:
-    """The date on which the SDK says that a model ends, or None."""
+    """When the SDK says that a model ends, or None."""
     from anthropic.resources.messages.messages import DEPRECATED_MODELS
 
     return DEPRECATED_MODELS.get(model_id)

@@ -13,7 +13,7 @@ from helpers.types import Completion, Model, Request, Usage
 
 
 class Client(NamedTuple):
-    """The SDK's client, and the HTTP client that it was given and does not close."""
+    """The SDK's client, and its HTTP client, which it does not close."""
 
     sdk: Any
     lines: Any
@@ -24,7 +24,7 @@ class Client(NamedTuple):
 
 
 def client(model: Model, key: str | None) -> Client:
-    """The SDK's client; it does not retry by itself, and one attempt keeps it from sending twice on a broken line."""
+    """The SDK's client; one attempt also keeps it from sending twice on a broken connection."""
     from google import genai
 
     lines = http_client()
@@ -33,7 +33,7 @@ def client(model: Model, key: str | None) -> Client:
 
 
 async def send(client: Client, request: Request) -> Sent:
-    """One call; asking for the HTTP response keeps the SDK from reading (and losing) the body."""
+    """One call; the HTTP response is requested because the SDK would lose parts of the body."""
     from pydantic import ValidationError
 
     # A copy, because the SDK writes into what it is given: into the settings of the model, which are in the key.
@@ -49,7 +49,7 @@ async def send(client: Client, request: Request) -> Sent:
     except ValidationError as error:
         raise Failure("bad_request", f"params of '{request.model.name}' in models.yaml: {error}") from None
     came = response.sdk_http_response
-    return Sent(came.body or "", headers={name.lower(): value for name, value in (came.headers or {}).items()})
+    return Sent(came.body or "", {name.lower(): value for name, value in (came.headers or {}).items()})
 
 
 def read(raw: str) -> Completion:

@@ -1,9 +1,8 @@
 """Keys stay in the environment: which variables hold secrets, and text without them in whatever spelling.
 
-A secret is the value of a variable that holds a key (`declare`) or whose name says so, and the password in any
-variable that is an address. Shorter than SHORTEST it is none, nor is it where it is a plain word or two, a number or a
-path that exists: striking those out would spoil ordinary text. What looks like a key (keys.toml) is struck out wherever
-it comes from. `strike` looks into a text as it is and each time its escapes are undone; `recuse check` finds the same.
+A secret is the value of a variable that holds a key (`declare`) or whose name says so, and the password in an address;
+plain words, numbers, paths and short values are none. What looks like a key (keys.toml) is struck out, too. `strike`
+looks into a text as it is and each time its escapes are undone; `recuse check` finds the same.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -58,10 +57,7 @@ _declared: set[str] = set()
 
 
 def key_variables(model: Model) -> tuple[str, ...]:
-    """The variables that may hold a model's key; none for a `base_url` that names none in `api_key_env`.
-
-    So a provider's key is never sent to somebody else's address.
-    """
+    """The variables that may hold a model's key; only `api_key_env` for a `base_url`: no key goes elsewhere."""
     if model.api_key_env:
         names = (model.api_key_env,)
     else:
@@ -89,10 +85,7 @@ def missing_keys(models: Iterable[Model]) -> dict[str, list[str]]:
 
 
 def addresses(models: Iterable[Model]) -> dict[str, str]:
-    """Variables that lead a provider's models to another address than the provider's own, with where to.
-
-    The SDKs obey them and no key of a reply can tell, so whoever runs must be told. Without name and password.
-    """
+    """Variables that lead a provider's models to another address than its own, with that address, without passwords."""
     providers = {model.provider for model in models if model.base_url is None}
     named = {SERVICES[provider].address for provider in providers & set(SERVICES)}
     urls = {name: os.environ[name] for name in sorted(named) if os.environ.get(name)}
@@ -100,12 +93,12 @@ def addresses(models: Iterable[Model]) -> dict[str, str]:
 
 
 def in_browser() -> bool:
-    """Whether this kernel belongs to a notebook somebody looks at (a Jupyter server names its sessions)."""
+    """Whether somebody looks at this notebook (a Jupyter server names its sessions)."""
     return bool(os.environ.get("JPY_SESSION_NAME") or os.environ.get("VSCODE_PID"))
 
 
 def leave_browser() -> None:
-    """Kernels started from here are nobody's to look at, even where a notebook started the runner."""
+    """Kernels started from here are nobody's to look at."""
     for name in ("JPY_SESSION_NAME", "VSCODE_PID"):
         os.environ.pop(name, None)
 
@@ -138,7 +131,7 @@ def _is_secret(value: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _parts(value: str) -> tuple[str, ...]:
-    """The value without line ends, without the word of its scheme, and its long pieces (a PEM key is many lines)."""
+    """The value without line ends and without its scheme, and its long pieces (a PEM key has many lines)."""
     whole = value.strip()
     if not _is_secret(whole) or os.path.exists(os.path.expanduser(whole)):
         return ()
@@ -161,7 +154,7 @@ def _table() -> dict[str, Any]:
 
 
 def _spans(text: str, known: Known, like: bool, deepest: int = DEEPEST) -> list[Span]:
-    """Where keys stand in a text, as it is and once its escapes are undone, in order and apart from each other."""
+    """Where keys stand in a text, as it is and once its escapes are undone, in order and disjoint."""
     spans, plain = _merged(_runs(text, known)), ESCAPE.sub(_unescape, text) if deepest else text
     if plain != text:
         return _merged([*spans, *_origins(text, _spans(plain, known, like, deepest - 1))])
@@ -213,10 +206,10 @@ def _origins(text: str, spans: list[Span]) -> list[Span]:
 
 @lru_cache(maxsize=8)
 def _spellings(known: Known) -> tuple[dict[str, str], dict[str, str], set[str]]:
-    """What gives secrets away, with their variables: whole spellings, and RUN characters of one; the blocks of these.
+    """Whole spellings of secrets, and RUN characters of one, with their variables; the blocks of these.
 
-    A secret is spelled as it is, decoded, in hex, and anywhere within base64 (what stands before it in the encoded
-    bytes moves it); "+" is a blank, as it is in addresses.
+    A secret is spelled as it is, decoded, in hex, or anywhere within base64 at three shifts; "+" is a blank, as in
+    URLs.
     """
     whole: dict[str, str] = {}
     runs: dict[str, str] = {}
@@ -274,10 +267,7 @@ def _like(text: str, known: Known) -> Iterator[Span]:
 
 
 def strike(text: str, known: Known, like: bool = True) -> tuple[str, list[str]]:
-    """The text with `[NAME]` and `[key]` for keys, and whose they were.
-
-    `like`: also what shows the ends of one, and what only looks like one.
-    """
+    """The text with `[NAME]` and `[key]` for keys, and whose they were; `like`: masked ones and lookalikes, too."""
     spans = _spans(text, known, like)
     return _replaced(text, spans, lambda span: f"[{span[2]}]"), [name for _, _, name in spans]
 
@@ -287,18 +277,9 @@ def redact(text: str) -> str:
     return strike(text, secrets())[0]
 
 
-def finder(like: bool = True) -> Callable[[str], list[str]]:
-    """A function that names the variables whose secrets, as they are now, a text holds in any spelling.
-
-    With `like` also those of which it shows the first and last characters, and "key" for what looks like one.
-    """
-    known = secrets()
-    return lambda text: sorted(set(strike(text, known, like)[1]))
-
-
-def found(text: str) -> list[str]:
-    """What `finder` finds in one text."""
-    return finder()(text)
+def found(text: str, known: Known | None = None, like: bool = True) -> list[str]:
+    """The variables whose secrets (`known`, or those of now) a text holds in any spelling; `like` as in `strike`."""
+    return sorted(set(strike(text, secrets() if known is None else known, like)[1]))
 
 
 def redact_all(value: Any, known: Known | None = None) -> Any:
@@ -318,11 +299,6 @@ def redact_all(value: Any, known: Known | None = None) -> Any:
     return value
 
 
-def cleaner() -> Callable[[Any], Any]:
-    """`redact_all` with the secrets as they are now: the environment is read once."""
-    return partial(redact_all, known=secrets())
-
-
 def causes(error: BaseException) -> list[BaseException]:
     """The error first, then what each was raised from or while handling; a circle ends where it closes."""
     links = [error]
@@ -332,7 +308,7 @@ def causes(error: BaseException) -> list[BaseException]:
 
 
 def redacted(error: Exception) -> Exception:
-    """The error itself where neither it nor what caused it tells a key, else one that says the same without."""
+    """The error itself where no link of its chain tells a key, else one that says the same without."""
     if not any(found(f"{link}\n{link!r}") for link in causes(error)):
         return error
     return RuntimeError(redact(f"{type(error).__name__}: {error}"))

@@ -46,7 +46,7 @@ LIMITS = [
 
 @dataclass(frozen=True)
 class Kind:
-    """What becomes of a call that ended so, and of its model or address: the fields are explained in meanings.toml."""
+    """What becomes of a call that ended so, and of its model or address: see meanings.toml."""
 
     repeats: int = 0
     billed: bool = False
@@ -60,18 +60,15 @@ class Kind:
 class Failure(Exception):
     """One attempt that brought no reply, without keys.
 
-    `status` is a kind of meanings.toml, `error` what the provider said, shortened, `raw` all of it. `retry_after` are
-    the seconds that the service asks us to wait, `odd_wait` its words where we do not; `hint` narrows the kind down for
-    the advice, `billed` says whether this attempt may have been (None: as its kind), `slows` whether the address gets
-    fewer calls at once for it, as it does for each rate limit. `base` is the `base_url` that leads to where a redirect
-    points, "" where none does.
+    `status` is a kind of meanings.toml, `error` the provider's words, `raw` the body. `odd_wait` are words about a wait
+    that are not followed; `hint` selects the advice; `billed` says whether the attempt may have been (None: as its
+    kind); `slows`: the address gets fewer calls at once. `base`: the `base_url` of a redirect's target.
     """
 
     status: str
     error: str
     retry_after: float | None = None
     raw: str = ""
-    request_id: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     odd_wait: str | None = None
     hint: str = ""
@@ -84,7 +81,6 @@ class Failure(Exception):
         said = redact(self.error)
         super().__init__(f"{self.status}: {said}")
         self.error, self.raw = said[:300], redact(self.raw)[:MOST_KEPT]
-        self.request_id = self.request_id and redact(self.request_id)
         self.billed = self.kind.billed if self.billed is None else self.billed
         self.slows = self.slows or self.status == "rate_limited"
 
@@ -118,8 +114,8 @@ def kind_of(status: str) -> Kind:
 def finish_of(reason: Any) -> Any:
     """How a reply ended (stop, length, filter, refusal, error); a reason that is not in the table as it is.
 
-    >>> finish_of("EOS-token"), finish_of("MAX_TOKENS"), finish_of("tool_calls"), finish_of(None)
-    ('stop', 'length', 'tool_calls', None)
+    >>> finish_of("EOS-token"), finish_of("tool_calls"), finish_of(None)
+    ('stop', 'tool_calls', None)
     """
     return _table()["finishes"].get(_bare(reason), reason) if isinstance(reason, str) else reason
 
@@ -127,10 +123,8 @@ def finish_of(reason: Any) -> Any:
 def classify(error: Exception, wall: float) -> Failure:
     """The kind of failure of an exception of any of the three SDKs or of the transport below them.
 
-    Status first (`status_code`; google-genai calls it `code`), then the kind of transport error by name. The SDKs wrap
-    aiohttp's errors (and ours) and call a line that breaks after the request a failed connection: where aiohttp spoke,
-    its word counts. What is no failure of a call is raised again. `wall` is the time by our clock, in seconds since
-    1970.
+    The status counts first, then the kind of transport error by name; aiohttp's own error counts more than what wraps
+    it. Any other exception is raised again, without keys. `wall` is our time in seconds since 1970.
     """
     links = causes(error)
     if (ours := next((link for link in links if isinstance(link, Failure)), None)) is not None:
@@ -164,7 +158,7 @@ def _by_status(code: int, error: Exception, wall: float) -> Failure:
 
 
 def _base_of(target: str) -> str:
-    """The `base_url` with which a call goes to an address; "" where that is not the address of a call, or has a key.
+    """The `base_url` with which a call goes to an address; "" for an address of no call, or with a key.
 
     >>> _base_of("https://api.x.com/v2/chat/completions?from=/v1"), _base_of("https://x.com/login")
     ('https://api.x.com/v2', '')
@@ -178,10 +172,9 @@ def _base_of(target: str) -> str:
 def _failure(code: int, said: str, body: str, headers: Mapping[str, str], wall: float, **more: Any) -> Failure:
     status, error = status_of(code, body), _error_in(_loads(body))
     wait, odd = retry_after(headers, body, wall)
-    request_id = headers.get("x-request-id") or headers.get("request-id")
     hint = _hint_of(error, said) if status == "bad_request" else ""
     more |= {"slows": OVERLOADED in (code, _code_of(error))}
-    return Failure(status, said, wait, body, request_id, headers, odd, hint, **more)
+    return Failure(status, said, wait, body, headers, odd, hint, **more)
 
 
 def status_of(code: int, body: str) -> str:
@@ -266,7 +259,7 @@ def _hint_of(error: Mapping[str, Any], said: str) -> str:
 
 
 def refuses_content(body: str) -> bool:
-    """Whether an error in JSON says that a prompt was refused for its content; a firewall's page in HTML never does.
+    """Whether an error in JSON says that a prompt was refused for its content.
 
     >>> refuses_content('{"error": {"code": "content_filter", "message": "Stopped by the content management policy"}}')
     True
@@ -335,9 +328,8 @@ class Told:
 def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[float | None, str | None]:
     """How long a service asks us to wait, and its words where they are not followed.
 
-    In seconds or as a duration or date (`retry-after`), in milliseconds (`retry-after-ms`), or Google's `retryDelay` in
-    the body; None where nothing is said. What is longer than LONGEST_PAUSE or cannot be read is LONGEST_PAUSE, and the
-    words are returned. `wall` is our own time in seconds since 1970.
+    From `retry-after-ms`, `retry-after` (a number, duration or date) or Google's `retryDelay`; None without any.
+    What is longer than LONGEST_PAUSE or unreadable is LONGEST_PAUSE, with the words.
 
     >>> retry_after({"retry-after": "7"}, "", 0.0), retry_after({"retry-after": "soon"}, "", 0.0)
     ((7.0, None), (120.0, 'Retry-After: soon'))
@@ -357,11 +349,7 @@ def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[flo
 
 
 def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
-    """The limits that a reply's headers tell, by what they count: requests, tokens, input or output tokens.
-
-    A limit that is not told whole, or not in numbers, is left out: nothing is concluded from it. `wall` is our own
-    time in seconds since 1970.
-    """
+    """The limits that a reply's headers state in full, by what they count: requests, tokens, input or output tokens."""
     found: dict[str, Told] = {}
     for counted, *names in LIMITS:
         limit, left, seconds = (_seconds(headers.get(name), headers, wall) for name in names)
@@ -371,10 +359,7 @@ def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
 
 
 def _seconds(text: str | None, headers: Mapping[str, str], wall: float) -> float | None:
-    """Seconds from now: a number, a duration (20s, 1m30s, 17ms), an HTTP date or an ISO time; None for anything else.
-
-    Dates are read against the service's own clock where that differs from ours.
-    """
+    """Seconds from now: a number, a duration (1m30s), an HTTP date or an ISO time by the service's clock; else None."""
     if text is None:
         return None
     if DURATION.fullmatch(text := text.strip()):

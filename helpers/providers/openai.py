@@ -65,7 +65,7 @@ def read(raw: str) -> Completion:
 
 
 def tokens(raw: str) -> list[Token]:
-    """The reply's tokens with the log-probabilities of their alternatives; empty where the server told none.
+    """The reply's tokens with the log-probabilities of their alternatives; empty without them.
 
     Two dialects: a list `content` of objects, and parallel lists `tokens`, `token_logprobs`, `top_logprobs`.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from helpers.providers.keys import key_of
@@ -20,20 +20,11 @@ PLACES = 8
 LISTED = 5
 
 
-@dataclass(frozen=True)
-class Serving:
-    """What a server serves: ids of models, tokens of a prompt and its reply, calls at once; None where it is silent."""
-
-    ids: tuple[str, ...] = ()
-    context: int | None = None
-    places: int | None = None
-
-
 async def as_served(models: Iterable[Model], concurrency: int) -> tuple[dict[str, Model], list[str]]:
-    """The models at own servers, by name, as their servers say that they serve them, and warnings for who runs them.
+    """The models at own servers, by name, as their servers say that they serve them, and warnings.
 
-    `context` is the smallest that is told, by the entry or by a server; `concurrency`, where the entry has none, what
-    each server takes, or PLACES where it does not say, and never more than that of the run.
+    `context` is the smallest that entry or servers state; `concurrency`, where the entry has none, what each server
+    takes (PLACES where it does not say), never more than that of the run.
     """
     servers = {model.name: (model, [url for _, url in model.addresses if own_server(url)]) for model in models}
     found = await asyncio.gather(*(_served(model, urls, concurrency) for model, urls in servers.values() if urls))
@@ -41,20 +32,21 @@ async def as_served(models: Iterable[Model], concurrency: int) -> tuple[dict[str
 
 
 async def _served(model: Model, urls: list[str], concurrency: int) -> tuple[Model, list[str]]:
-    servings = await asyncio.gather(*(look_at(replace(model, base_url=url)) for url in urls))
-    contexts = [each for each in (model.context, *(serving.context for serving in servings)) if each]
-    places = min(concurrency, *(serving.places or PLACES for serving in servings))
+    servers = await asyncio.gather(*(_look_at(replace(model, base_url=url)) for url in urls))
+    listed, contexts, places = zip(*servers, strict=True)
+    context = min(filter(None, (model.context, *contexts)), default=None)
     warnings = [
-        f"warning: {url} says that it serves {', '.join(map(repr, serving.ids[:LISTED]))}, and {model.name} asks for "
+        f"warning: {url} says that it serves {', '.join(map(repr, ids[:LISTED]))}, and {model.name} asks for "
         f"{model.model_id!r}: correct model_id (of an audit, --model) if another model is meant"
-        for url, serving in zip(urls, servings, strict=True)
-        if serving.ids and model.model_id not in serving.ids
+        for url, ids in zip(urls, listed, strict=True)
+        if ids and model.model_id not in ids
     ]
-    return replace(model, context=min(contexts, default=None), concurrency=model.concurrency or places), warnings
+    most = min(concurrency, *(each or PLACES for each in places))
+    return replace(model, context=context, concurrency=model.concurrency or most), warnings
 
 
-async def look_at(model: Model) -> Serving:
-    """What the server of a model at a `base_url` says: at `models`, and llama.cpp at `/props` beside it."""
+async def _look_at(model: Model) -> tuple[list[str], int | None, int | None]:
+    """What a server says, at `models` and llama.cpp at `/props`: ids of models, tokens of a context, calls at once."""
     base, key = str(model.base_url).rstrip("/"), key_of(model)
     headers = {"authorization": f"Bearer {key}"} if key else {}
     async with http_client() as client:
@@ -74,4 +66,4 @@ async def look_at(model: Model) -> Serving:
     settings = fields(fields(props).get("default_generation_settings"))
     contexts = [settings.get("n_ctx"), *(each.get("max_model_len") for each in asked)]
     context = next((each for each in contexts if count(each)), None)
-    return Serving(tuple(each["id"] for each in models), context, count(fields(props).get("total_slots")))
+    return [each["id"] for each in models], context, count(fields(props).get("total_slots"))

@@ -12,7 +12,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from helpers.providers.keys import cleaner, key_of, key_variables
+from helpers.providers.keys import Known, key_of, key_variables, redact_all, secrets
 from helpers.providers.meanings import (
     PATIENCE,
     Failure,
@@ -62,7 +62,7 @@ class Tries:
     limited_since: float | None = None
 
     def again(self, failure: Failure, now: float) -> bool:
-        """Count a failure, and tell whether the call is repeated after it."""
+        """Count a failure; whether the call is repeated after it."""
         self.counts[failure.status] += 1
         if failure.status == "rate_limited":
             self.limited_since = now if self.limited_since is None else self.limited_since
@@ -70,10 +70,7 @@ class Tries:
         return self.counts[failure.status] <= failure.kind.repeats
 
     def backoff(self, failure: Failure, jitter: float) -> float:
-        """Seconds that this call waits for itself before it is repeated; `jitter` is drawn from 0 to 1.
-
-        None of it where the address is paused for all, or where a finished reply came without text.
-        """
+        """Seconds until this call is repeated (0 where the address is paused for all); `jitter` is from 0 to 1."""
         if failure.retry_after is not None or failure.status == "empty":
             return 0.0
         return (1 + jitter) / 2 * min(LONGEST_BACKOFF, 2.0 ** min(self.counts[failure.status] - 1, 6))
@@ -84,11 +81,11 @@ class Tries:
 
 @dataclass(eq=False)
 class Server:
-    """One server of a model as this run knows it: `at` is the model at its address alone, which has its `pace`.
+    """One server of a model as this run knows it: `at` is the model at its address alone.
 
-    `places` are those of the model there, which may have fewer calls at once than the address; `load` counts the calls
-    that wait for it or are in flight. It is not asked before `out_until`, and never again where `gone` says why.
-    `failures` counts those since it last answered, by status.
+    `places` are those of the model there; `load` counts the calls that wait for it or are in flight. It is not asked
+    before `out_until`, and never again where `gone` says why. `failures` counts those since it last answered, by
+    status.
     """
 
     at: Model
@@ -115,8 +112,8 @@ class Server:
 class Fleet:
     """The servers of one model: the least loaded is asked. Most models have one, which is never left out.
 
-    `tell` gets a sentence once for each server that is left out. Where it is `careful`, a server gets one call at a
-    time before it has answered. `refused` are the keys of calls that the model has refused since its last reply.
+    `tell` gets a sentence for each server that is left out. Where it is `careful`, a server gets one call at a time
+    before it has answered. `refused` are the keys of calls that the model has refused since its last reply.
     """
 
     servers: list[Server]
@@ -138,10 +135,7 @@ class Fleet:
 
     @asynccontextmanager
     async def server(self, check: Callable[[], None], refused: Collection[str | None] = ()) -> AsyncIterator[Server]:
-        """The server that a call is to go to; Stopped where none is asked any more, or as `check` says meanwhile.
-
-        Servers whose addresses are in `refused` have refused the call and come last.
-        """
+        """The server that a call goes to, last those that `refused` it; Stopped where none is left, or by `check`."""
         while (found := self._best(refused)) is None:
             check()
             self._changed.clear()
@@ -204,10 +198,7 @@ class Fleet:
             self._say(server, "is not asked any more", why)
 
     def for_nothing(self, server: Server, failure: Failure) -> bool:
-        """Whether a call goes on elsewhere with all its tries, after a failure for which a server is left out.
-
-        It does where nothing can have been billed, else many dead servers before a living one would use them up.
-        """
+        """Whether a call goes on elsewhere with all its tries: nothing can have been billed at a dead server."""
         if server.gone:
             return not failure.kind.billed
         return failure.status in ("connect", "bad_request") and bool(self.up)
@@ -225,11 +216,10 @@ class Fleet:
 class Session:
     """The clients, paces and stops of one run of calls; use it as an async context manager.
 
-    `reserve(request)` is called before each attempt and may raise to stop spending: then it is none. What `record`
-    is given after each must be kept. `halted(model)` is asked while calls wait: a text ends the waiting. `limits` are
-    our own, by address; `tell` gets sentences for whoever started the run. `stops` says of an account, an address or
-    a model by its name why it is not asked any more, `answered` when each model last did; `proven` are those with
-    stored replies of this run.
+    `reserve(request)` is called before each attempt and may raise to stop spending; `record` keeps each attempt.
+    `halted(model)` is asked while calls wait: a text ends the waiting. `limits` are our own, by address; `tell` gets
+    notices. `stops` says why an account, address or model is not asked any more; `answered` when each model last did;
+    `proven` models have stored replies of this run.
     """
 
     reserve: Callable[[Request], None]
@@ -246,8 +236,8 @@ class Session:
     stops: dict[Address | Account | str, str] = field(default_factory=dict)
     answered: dict[str, float] = field(default_factory=dict)
     noted: set[tuple[str, ...]] = field(default_factory=set)
-    #: The keys of the moment at which the session began: to read the environment for each reply would be dear.
-    clean: Callable[[Completion], Completion] = field(default_factory=cleaner)
+    #: The secrets when the session began: reading the environment for each reply would be slow.
+    secrets: Known = field(default_factory=secrets)
 
     async def __aenter__(self) -> Session:
         """Nothing is opened before the first call."""
@@ -296,8 +286,8 @@ class Session:
     async def complete(self, request: Request, tries: Tries | None = None) -> Completion:
         """Ask until there is a reply or the retry table says stop; every attempt goes to `record`.
 
-        The last failure is returned as a Completion whose status is not "ok"; Stopped is raised where provider or
-        model is stopped, by this call or before it. Who asks again after `reserve` raised hands in the same `tries`.
+        The last failure is returned as a Completion whose status is not "ok"; Stopped is raised where provider or model
+        is stopped. Who asks again after `reserve` raised passes the same `tries`.
         """
         fleet, check, tries = self.fleet(request.model), partial(self._check, request.model), tries or Tries()
 
@@ -367,9 +357,8 @@ class Session:
     def _stop(self, request: Request, server: Server, failure: Failure, again: bool, tries: Tries) -> None:
         """Note what is not asked any more after a failure; Stopped where this call's own model is not.
 
-        A key or a model id that is refused before the first reply concerns all calls of its model, and so do several
-        refused calls without a reply between them; a bad request of a model that has answered never does: it takes our
-        parameters.
+        A key or model id refused before the first reply concerns all calls of its model, and so do several refused
+        calls in a row; a bad request of a model that has answered never does.
         """
         model, status, fleet = request.model, failure.status, self.fleet(request.model)
         why, objected = advice(model if status == "connect" else server.at, failure), failure.kind.objects
@@ -415,7 +404,7 @@ class Session:
             failure = Failure("maybe_billed", late, slows=True) if timed_out else classify(error, self.clock.wall())
         headers = sent.headers or getattr(failure, "headers", {})
         if failure is not None:
-            reply = failed(request.key, failure)
+            reply = failed(failure)
         elif not reply.text.strip() and reply.finish == "stop" and "empty" not in tries.counts:
             reply, failure = replace(reply, status="empty"), Failure("empty", "a finished reply without text")
         failure = None if reply.status == "ok" else failure
@@ -424,11 +413,11 @@ class Session:
             key=request.key,
             attempt=tries.attempts,
             raw=reply.raw or sent.raw,
-            request_id=sent.request_id or reply.request_id,
+            request_id=reply.request_id or headers.get("x-request-id") or headers.get("request-id"),
             latency=None if model.simulated else round(self.clock.now() - begun, 4),
             at=at.isoformat(timespec="milliseconds"),
         )
-        reply = reply if model.simulated else self.clean(reply)
+        reply = reply if model.simulated else redact_all(reply, self.secrets)
         self.record(request, reply)
         server.pace.settle(ticket, reply.usage, refused=failure is not None and not reply.maybe_billed)
         if headers:  # simulated models send none
@@ -453,6 +442,6 @@ def _account(model: Model) -> Account:
 
 
 def retirement(model: Model) -> str | None:
-    """When the provider ends this model, from models.yaml or the SDK's own table; None where nothing is known."""
+    """When the provider ends this model, from models.yaml or the SDK's own table; None where unknown."""
     known = getattr(module_of(model.provider), "retires", None)
     return model.retires or (known(model.model_id) if known else None)

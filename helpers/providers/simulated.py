@@ -1,11 +1,9 @@
 """Models that we make up: candidates of chosen skill and style, judges of chosen bias. They see the Request only.
 
-Everything is read from the prompt as anybody reads it, and noise is drawn from the request's key: repeats differ,
-reruns do not. Their words, their knobs (`traits`) and the formulas in which these stand are data: simulated.toml.
-
-A candidate writes down some of the answer points of a built-in question in its vendor's manner. A judge counts the
-points in each text, recognizes manners, and ranks by utility. Of a bias test models know where the bias pulls
-(`Request.pull`); an unknown version pulls nowhere. On each question about a passage a model has one belief: the option
+Everything is read from the prompt, and noise is drawn from the request's key: repeats differ, reruns do not. Words,
+knobs (`traits`) and constants are data: simulated.toml. A candidate writes down some of the answer points of a built-in
+question in its vendor's manner. A judge counts the points in each text, recognizes manners, and ranks by utility. In a
+bias test `Request.pull` says where the bias pulls. On a question about a passage a model has one belief: the option
 that it answers itself, and takes for right when it judges.
 """
 
@@ -152,7 +150,7 @@ def end_reply(
 ) -> tuple[str, str]:
     """A reply and how it ended; as often as `unreadable` says one without a verdict, of each kind equally often.
 
-    The kinds: words that decide nothing, `others` (each makes a text), a reply `cut` off (at its middle), a refusal.
+    The kinds: words that decide nothing, `others` (each makes a text), a reply `cut` off, a refusal.
     """
     rng = random.Random(f"{request.key}:fault")
     if rng.random() >= traits_of(request.model).unreadable:
@@ -207,8 +205,7 @@ def own_by_name(task: str, labels: Sequence[str], vendor: str, deduces: bool = F
     """Which labels the words after the answers name, or let a judge conclude, as those of its vendor.
 
     A list of authors (`B: GPT`) names each label; a sentence on the judge's own vendor names its labels. One who
-    `deduces` takes undisclosed answers for its own where it is not named itself and they are as many as each other
-    vendor's: with two vendors undisclosed nobody can tell.
+    `deduces` takes undisclosed answers for its own where it is not named and they are as many as each other vendor's.
     """
     listed = dict(re.findall(r"^(\w+): (.+)$", task, re.MULTILINE))
     if not set(labels) <= set(listed):

@@ -45,7 +45,6 @@ class Sent:
     """What came back over the wire, before anything was read from it; the names of `headers` in lower case."""
 
     raw: str
-    request_id: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -55,24 +54,16 @@ def module_of(provider: str) -> Any:
     return importlib.import_module(f"helpers.providers.{provider}")
 
 
-# --- calls ------------------------------------------------------------------------------------------------------------
-
-
 async def post(sdk: Any, path: str, body: Mapping[str, Any]) -> Sent:
     """One call with the `post` of an SDK of OpenAI or Anthropic. The body is kept as it came."""
     from httpx2 import Response
 
     response = await sdk.post(path, cast_to=Response, body=body)
-    headers = dict(response.headers.items())
-    request_id = headers.get("x-request-id") or headers.get("request-id")
-    return Sent(response.text, request_id, headers)  # UTF-8 unless it names a character set
+    return Sent(response.text, dict(response.headers.items()))  # UTF-8 unless it names a character set
 
 
 def http_client() -> Any:
-    """An HTTP client for one SDK: it follows no redirect, and stops reading at the limits above.
-
-    It bounds the wait for a connection only; how long a call may take the session decides for each model.
-    """
+    """An HTTP client for one SDK: no redirects, no time-out but for connecting, and the limits above."""
     from httpx2 import Response, Timeout
     from openai import DefaultAioHttpClient  # which takes a while to import
 
@@ -116,14 +107,8 @@ async def _read_bounded(came: Any) -> bytes:
     return bytes(body[:most])
 
 
-# --- bodies -----------------------------------------------------------------------------------------------------------
-
-
 def read(module: Any, raw: str, headers: Mapping[str, str] | None = None, wall: float = 0.0) -> Completion:
-    """The reply in a body; an error or another form is a Failure, and odd values in a reply are None.
-
-    `headers` may say how long to wait after an error; `wall` is the time by our clock, in seconds since 1970.
-    """
+    """The reply in a body; an error or another form is a Failure, and odd values in a reply are None."""
     if '"error' in raw and (failure := failure_in(raw, headers or {}, wall)) is not None:
         raise failure
     try:
@@ -143,13 +128,9 @@ def read(module: Any, raw: str, headers: Mapping[str, str] | None = None, wall: 
     return reply
 
 
-def failed(key: str, failure: Failure) -> Completion:
-    """What is recorded of an attempt that failed.
-
-    A prompt refused for its content is never sent again: it is recorded as a reply that a filter ended.
-    """
-    kept = Completion(key, failure.status, raw=failure.raw, request_id=failure.request_id)
-    kept = replace(kept, error=failure.error, maybe_billed=failure.billed)
+def failed(failure: Failure) -> Completion:
+    """What is recorded of an attempt that failed; a prompt refused for its content is a reply that a filter ended."""
+    kept = Completion("", failure.status, raw=failure.raw, error=failure.error, maybe_billed=failure.billed)
     return replace(kept, status="ok", finish="filter", error=None) if failure.status == "filtered" else kept
 
 
@@ -181,14 +162,8 @@ def count(value: Any) -> int | None:
     return value if type(value) is int and 0 <= value < MOST_TOKENS else None
 
 
-# --- how sure a model was of each token -------------------------------------------------------------------------------
-
-
 def tokens_of(model: Model, completion: Completion) -> list[Token]:
-    """The tokens of a reply with the log-probabilities that its provider told; empty where it told none or nonsense.
-
-    Of what cannot be, some tell a log-probability of minus infinity.
-    """
+    """The tokens of a reply with the log-probabilities of its provider; empty for none, nonsense or infinities."""
     tokens = getattr(module_of(model.provider), "tokens", None)
     if not tokens or not LOG_PROBABILITIES.search(completion.raw):
         return []

@@ -18,7 +18,3 @@ from helpers.store.records import (
     scan,
     usable,
 )
-
-__all__ = ["SYNC_SECONDS", "Cost", "StoreError", "Writer", "bring_home", "completion_of", "contents", "decode"]
-__all__ += ["encode", "examine", "export", "file_of", "files", "holder", "import_file", "left_index", "lines", "merge"]
-__all__ += ["read", "refused", "repair", "replies", "scan", "try_lock", "usable", "verify", "writing"]

@@ -1,7 +1,4 @@
-"""The one writer of a store file: each attempt is one append, synced in groups, under a lock that says who holds it.
-
-A sync takes as long as the disk does, milliseconds in which dozens of replies come: a thread waits for it.
-"""
+"""The one writer of a store file: each attempt is one append, synced in groups by a thread, under a lock."""
 
 from __future__ import annotations
 
@@ -18,18 +15,16 @@ from typing import Any
 from helpers.store.records import StoreError, encode, look, naming, opened, raw_lines, sync_folder, usable
 from helpers.types import Completion, Request
 
-SYNC_LINES = 64
-SYNC_SECONDS = 0.2
-#: Whoever appends so many lines since the last sync began waits for the disk: with that sync under way, at most twice
-#: as many are in the file and not on the disk.
+SYNC_LINES, SYNC_SECONDS = 64, 0.2
+#: So many lines after the last sync began, an append waits for the disk.
 MOST_UNSYNCED = 16 * SYNC_LINES
 
 
 class Writer:
-    """The one writer of a store file, made by `writing`; each append is one write, synced in groups."""
+    """The one writer of a store file, made by `writing`."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file for appending and cut a torn last line (only the lock's holder may)."""
+        """Open the file for appending and cut a torn last line."""
         self.path, self._new = path, not path.exists()
         self._fd = opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         self._unsynced, self._synced_at = 0, time.monotonic()  # lines since the last sync began, and when that was
@@ -99,10 +94,7 @@ class Writer:
         self._sync(least=1 if due else SYNC_LINES)
 
     def _sync(self, wait: bool = False, least: int = 1) -> None:
-        """Let a thread sync what is in the file by now, where that are so many lines and it is not still at it.
-
-        What went wrong with the sync before is raised; one that is not done yet can be waited for.
-        """
+        """Start a sync of at least so many lines unless one is under way; an error of the one before is raised."""
         begun = self._syncing
         if begun is not None and (wait or begun.done()):
             self._syncing = None
@@ -141,9 +133,8 @@ def try_lock(path: Path) -> Any | None:
             return None
     note = f"process {os.getpid()} on {socket.gethostname()} since {time.strftime('%H:%M:%S')}"
     try:
-        note_file = opened(Path(f"{path}.holder"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        with os.fdopen(note_file, "w", encoding="utf-8") as file:
-            file.write(note)
+        with os.fdopen(opened(Path(f"{path}.holder"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
+            file.write(note.encode())
     except BaseException:
         lock.release()
         raise

@@ -30,19 +30,15 @@ from helpers.types import Usage
 Cost = Callable[[str, dict[str, Any]], tuple[float, float]]
 #: Where an exported line says which file of the store it is from, with a checksum over all before it.
 _FILE = re.compile(rb',"file":"([^"]{0,200})","seal":"([0-9a-f]{8})"\}\Z')
-#: So many bad lines are told of a file that is refused.
-TOLD = 5
+#: Bad lines that an error lists, and rows of a table that are in memory at once.
+LISTED, ROWS = 5, 500
 _SO = "nothing was taken in"
-#: Rows of a table that are in memory at once.
-_ROWS = 500
-
-
 _locked = partial(lock_at_once, so=f"{_SO}: try again")
 
 
 @dataclass
 class Seen:
-    """What the lines of a file have brought so far: which attempts, and which keys have a reply."""
+    """The attempts and the answered keys that the lines of a file have brought so far."""
 
     attempts: set[bytes] = field(default_factory=set)
     answered: set[str] = field(default_factory=set)
@@ -50,14 +46,14 @@ class Seen:
     def note(self, record: dict[str, Any]) -> str:
         """Note a line; "same" (a copy), "failures", "further" (another reply to a key that has one) or "new".
 
-        Finished replies are told by what came back, so that a simulated reply made twice is one; labels say only who
-        asked first. Failures brought nothing that could tell them apart, so their time and number do.
+        What came back identifies a finished reply, so that a simulated one made twice is one; time and number a
+        failure.
         """
         reply, failed = record["reply"], record["status"] != "ok"
-        told = [record[name] for name in ("key", "status", "raw")]
-        told += [reply[name] for name in ("text", "finish", "model", "usage", "request_id")]
-        told += [record["attempt"], record["at"], reply["error"]] if failed else []
-        attempt = sha256(json.dumps(told, sort_keys=True).encode()).digest()
+        parts = [record[name] for name in ("key", "status", "raw")]
+        parts += [reply[name] for name in ("text", "finish", "model", "usage", "request_id")]
+        parts += [record["attempt"], record["at"], reply["error"]] if failed else []
+        attempt = sha256(json.dumps(parts, sort_keys=True).encode()).digest()
         if attempt in self.attempts:
             return "same"
         self.attempts.add(attempt)
@@ -70,25 +66,20 @@ class Seen:
 
 @dataclass(frozen=True)
 class Verified:
-    """What a look at every line of a file found: its `bad` lines, an unfinished last one (`tail`), and doubles.
+    """What a look at every line of a file found: those that are not whole (`odd`), copies and further replies.
 
-    `same` counts lines whose reply stands in an earlier line of the same key, `further` those that bring another reply
-    to a key that has one. Neither is damage: the first reply of a key counts.
+    Neither copies (`same`) nor `further` replies to a key are damage: the first reply of a key counts.
     """
 
     lines: int
-    bad: tuple[Line, ...]
-    tail: Line | None
+    odd: tuple[Line, ...]
     same: int
     further: int
 
 
 @dataclass(frozen=True)
 class Repaired:
-    """What a repair did: lines moved to `side`, whole lines found within them and put back, lines left as unreadable.
-
-    `left` are lines of another version's format: they are whole, and a newer version reads them.
-    """
+    """What a repair did: lines moved to `side`, whole lines within them put back, lines of another version left."""
 
     side: Path
     moved: int
@@ -98,23 +89,19 @@ class Repaired:
 
 def verify(path: Path) -> Verified:
     """Look at every line of a file; nothing is changed and nothing is locked."""
-    bad, tail, count, seen, kinds = list[Line](), None, 0, Seen(), Counter[str]()
+    odd, count, seen, kinds = list[Line](), 0, Seen(), Counter[str]()
     for line in scan(path):
         count += 1
-        if line.kind in ("damaged", "unknown"):
-            bad.append(line)
-        elif line.kind != "whole":
-            tail = line
+        odd += [line] if line.kind != "whole" else []
         if line.record is not None:
             kinds[seen.note(line.record)] += 1
-    return Verified(count, tuple(bad), tail, kinds["same"], kinds["further"])
+    return Verified(count, tuple(odd), kinds["same"], kinds["further"])
 
 
 def repair(path: Path) -> Repaired:
     """Move what is no whole line of a file to `<file>.damaged`, byte for byte, and put back whole lines found in it.
 
-    Nothing is deleted: the side file is on the disk before the file is replaced, in one step. StoreError while another
-    process holds the file.
+    StoreError while another process holds the file; after an error the file is as it was.
     """
     lock, moved, rescued, left = lock_at_once(path, "repair it"), list[Line](), 0, 0
     try:
@@ -136,7 +123,7 @@ def repair(path: Path) -> Repaired:
 
 
 def set_aside(path: Path, bad: Sequence[Line]) -> Path:
-    """Put lines that cannot be read into the file beside theirs, byte for byte and onto the disk; that file's path."""
+    """Append lines that cannot be read to the file beside theirs, durably and byte for byte; that file's path."""
     side = path.with_name(f"{path.name}.damaged")
     if bad:
         file = os.fdopen(opened(side, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab")
@@ -154,18 +141,15 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)  # of a process that died, or a link that would lead the write elsewhere
     try:
-        with os.fdopen(opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            part.chmod(path.stat().st_mode & 0o777)
-        os.replace(part, path)
-        records.sync_folder(path.parent)
-    except OSError as error:
-        if error.filename:
-            raise
-        raise StoreError(f"{path}: cannot be written ({error.strerror}); all is as it was") from error
+        with records.naming(path, "all is as it was", "cannot be written ({})"):
+            with os.fdopen(opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if path.exists():
+                part.chmod(path.stat().st_mode & 0o777)
+            os.replace(part, path)
+            records.sync_folder(path.parent)
     finally:
         part.unlink(missing_ok=True)
 
@@ -174,11 +158,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 class Contents:
     """One file of a store.
 
-    `replies` counts keys with a usable reply, `further` more replies to those; `failures` counts attempts by status.
-    `usd_measured` is what the tokens that were counted cost, `usd_at_most` also counts calls of which nobody can tell
-    at the most that they can have cost; both are None where no price is known, which `no_price` says. Times are the
-    wall clock's, UTC; `returned` counts replies by the model id that the provider named, `simulated` lines that our own
-    simulator made.
+    `replies` counts keys with a reply, `further` more replies to those, `failures` attempts by status. `usd_measured`
+    is what counted tokens cost, `usd_at_most` also bounds calls of unknown cost; both are None where `no_price` says
+    so. `returned` counts replies by the model id that the provider returned. Times are UTC.
     """
 
     model: str
@@ -239,8 +221,7 @@ def contents(path: Path, cost: Cost) -> Contents:
 class Joined:
     """What came to the file of one model: `new` replies, `further` ones to keys that have one (the first counts).
 
-    `failures` are attempts that brought no reply; `same` were here already; `torn` were last lines that another store
-    had not finished, which are left out as every reader does. `left` are lines that no run can use (`bring_home`).
+    `failures` brought no reply; `same` were here already; `torn` last lines are left out. `left`: see `bring_home`.
     """
 
     model: str
@@ -253,11 +234,7 @@ class Joined:
 
 
 def named(raw: bytes, model: str) -> bytes:
-    """A line of a store as it is exported: with the name of its file, and a checksum over both; see `own_line`.
-
-    >>> named(b'{"v":1,"crc":"00000000"}', "gpt_fast")
-    b'{"v":1,"crc":"00000000","file":"gpt_fast","seal":"38ed6394"}'
-    """
+    """A line of a store as it is exported: with the name of its file, and a checksum over both; see `own_line`."""
     body = raw[:-1] + b',"file":"%s"}' % model.encode()
     return body[:-1] + b',"seal":"%08x"}' % zlib.crc32(body)
 
@@ -268,17 +245,17 @@ def own_line(raw: bytes) -> tuple[bytes, str | None]:
     >>> own_line(named(b'{"v":1,"crc":"00000000"}', "gpt_fast")), own_line(b'{"v":1,"crc":"00000000"}')
     ((b'{"v":1,"crc":"00000000"}', 'gpt_fast'), (b'{"v":1,"crc":"00000000"}', None))
     """
-    told = _FILE.search(raw)
-    if told is None or b"%08x" % zlib.crc32(raw[: told.end(1)] + b'"}') != told[2]:
+    seal = _FILE.search(raw)
+    if seal is None or b"%08x" % zlib.crc32(raw[: seal.end(1)] + b'"}') != seal[2]:
         return raw, None
-    return raw[: told.start()] + b"}", told[1].decode("ascii", "replace")
+    return raw[: seal.start()] + b"}", seal[1].decode("ascii", "replace")
 
 
 def import_file(source: Path, folder: Path, model: str | None = None) -> list[Joined]:
     """Take the lines of an exported file, or of a file of another store, into this one; all of them or none.
 
-    `model` is whose file gets the lines that name none. StoreError, before anything is written: a line that is not
-    whole, a line without a file, a file that another process holds.
+    `model` is whose file gets the lines that name none. StoreError, before anything is written, at a line that is not
+    whole or names no file, and where another process holds a file.
     """
     if source.is_dir():
         raise StoreError(f"{source}: a folder; `recuse store merge` takes in another store")
@@ -293,19 +270,15 @@ def merge(other: Path, folder: Path) -> list[Joined]:
         raise StoreError(f"{other}: the store itself")
     if other.is_file():
         raise StoreError(f"{other}: a file, {_SO}; `recuse store import` takes in the replies of a file")
-    if not other.is_dir():
-        raise StoreError(f"{other}: no such folder, {_SO}")
-    found = files(other)
-    if not found:
+    if not (found := files(other)):
         raise StoreError(f"{other}: holds no file of replies (<model>.jsonl)")
     return _take([(path, path.stem) for path in found], folder, bears=("torn",))
 
 
 def bring_home(other: Path, folder: Path, lock: Callable[[Path], Any] = _locked) -> list[Joined]:
-    """As `merge`, of what a run of one's own has left in a store of its own: by the reading of runs, `usable`.
+    """As `merge`, of what a run has left in a store of its own, read as runs read it (`usable`).
 
-    A line that no run can use stops nothing: it goes to `<file>.damaged` beside the file, as with a repair.
-    `lock` gives the lock of a file once nobody else holds it.
+    A line that no run can use goes to `<file>.damaged`, as in a repair. `lock` waits for the lock of a file.
     """
     sources = [(path, path.stem) for path in files(other)]
     return _take(sources, folder, ("torn", "damaged", "unknown"), records.usable, lock)
@@ -318,10 +291,7 @@ def _take(
     read: Reader = examine,
     lock: Callable[[Path], Any] = _locked,
 ) -> list[Joined]:
-    """Check all lines, lock all files, then read once more and append; whatever goes wrong, all is taken back.
-
-    `bears` are the kinds of lines that are not whole and stop nothing.
-    """
+    """Check all lines but of kinds in `bears`, lock all files, read again and append; an error takes all back."""
     names = {name for _, name in _checked(sources, bears, read)}
     joined = {file_of(folder, name): Joined(name) for name in sorted(names)}
     folder.mkdir(parents=True, exist_ok=True)
@@ -330,7 +300,9 @@ def _take(
         try:
             for path in joined:
                 stack.callback(lock(path).release)
-                seen[path] = _read(path) if path.exists() else Seen()
+                so, seen[path] = f"{_SO}: see `recuse store verify`", Seen()
+                for _, record in records.whole_lines(path, so, records.usable) if path.exists() else ():
+                    seen[path].note(record)
                 writers[path] = stack.enter_context(closing(Writer(path)))
             for line, name in _checked(sources, bears, read):
                 if (path := file_of(folder, name)) not in joined:
@@ -367,17 +339,9 @@ def _checked(
             else:
                 yield line, name
         if bad:
-            told = "".join(f"\n  line {line.number}: {line.wrong}" for line in bad[:TOLD])
-            more = f"\n  and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
-            raise StoreError(f"{source}: {len(bad)} lines are not whole, {_SO}:{told}{more}")
-
-
-def _read(path: Path) -> Seen:
-    """What a file holds, read as runs read it, wherever the new lines come from."""
-    seen = Seen()
-    for _, record in records.whole_lines(path, f"{_SO}: see `recuse store verify`", records.usable):
-        seen.note(record)
-    return seen
+            lines = "".join(f"\n  line {line.number}: {line.wrong}" for line in bad[:LISTED])
+            more = f"\n  and {len(bad) - LISTED} more" if len(bad) > LISTED else ""
+            raise StoreError(f"{source}: {len(bad)} lines are not whole, {_SO}:{lines}{more}")
 
 
 def _append(joined: Joined, line: Line, writer: Writer, seen: Seen) -> None:
@@ -400,12 +364,11 @@ def _append(joined: Joined, line: Line, writer: Writer, seen: Seen) -> None:
 def export(
     folder: Path, target: Path, models: Sequence[str] = (), experiments: Sequence[str] = (), force: bool = False
 ) -> dict[str, int]:
-    """Write the lines of a store into one file, by its suffix .jsonl, .parquet or .csv; how many of each model.
+    """Write the lines of a store into one file (.jsonl, .parquet or .csv); how many of each model.
 
-    `models` are names of files, `experiments` labels: a reply that several experiments share has that of the first to
-    ask. .jsonl holds the lines byte for byte, each with the name of its file at the end, and `recuse store import`
-    reads it. In tables half a character is U+FFFD; in .csv texts that begin like a formula get an apostrophe, line ends
-    are \\n. All or nothing: damage is a StoreError, and a file that is there stays unless `force`.
+    `experiments` are labels: a reply that several experiments share has that of the first to ask. .jsonl holds lines
+    byte for byte and `import_file` reads it; in tables lone surrogates are U+FFFD, in .csv formulas get an apostrophe.
+    All or nothing: damage is a StoreError, and a file that is there stays unless `force`.
     """
     suffix = target.suffix.lower()
     if suffix not in (".jsonl", ".parquet", ".csv"):
@@ -449,7 +412,7 @@ def _write_table(file: BinaryIO, found: Iterator[tuple[str, dict[str, Any]]], as
     schema = pyarrow.schema([(name, pyarrow.type_for_alias(each)) for name, each in types.items()])
     rows = (_row(model, record, as_csv) for model, record in found)
     with csv.CSVWriter(file, schema) if as_csv else parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-        while part := list(islice(rows, _ROWS)):
+        while part := list(islice(rows, ROWS)):
             writer.write_table(pyarrow.Table.from_pylist(part, schema))
 
 

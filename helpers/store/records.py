@@ -26,17 +26,11 @@ VERSION = 1
 NO_COUNT = 2**53
 #: Statuses of requests that a provider refused to take.
 REFUSED = ("bad_request", "forbidden", "not_found")
-_UPDATE = (
-    f"written in format {{}}; this version reads format {VERSION}: update Recuse, or move the file out of the folder "
-    "of replies"
-)
+_UPDATE = f"written in format {{}}; this version reads format {VERSION}: update Recuse, or move the file out"
 _CRC = b',"crc":"%08x"}'
 _CRC_LENGTH = len(_CRC % 0)
 _START = re.compile(rb'\{"v":\d+,"key":"')
 _END = re.compile(rb',"crc":"[0-9a-f]{8}"\}')
-#: A whole number of 64 bits or more, of a seed, say: `loads` makes a float of it.
-_LONG_NUMBER = re.compile(rb"\d{19}")
-_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 #: The fields of a line, the columns of a table and what to do about errors of a system; read before any file can fail.
 LAYOUT: dict[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "layout.toml") or b"").decode())
 #: What gives the record of a line without its line end, or says in a ValueError what is wrong with it.
@@ -49,7 +43,7 @@ class StoreError(RuntimeError):
 
 @contextmanager
 def naming(path: Path, so: str = "", failure: str = "{}") -> Iterator[None]:
-    """Turn an error of the system into a StoreError: the file or folder, the failure, what to do, and what follows."""
+    """Turn an OSError into a StoreError: the file or folder, the failure, the remedy, and what follows (`so`)."""
     try:
         yield
     except OSError as error:
@@ -59,9 +53,9 @@ def naming(path: Path, so: str = "", failure: str = "{}") -> Iterator[None]:
 
 
 def opened(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """A file descriptor; a new file is nobody else's to read. StoreError where it cannot be opened.
+    """A file descriptor; new files are private. StoreError where it cannot be opened.
 
-    No symbolic link may lead a write elsewhere, and what is no regular file is refused.
+    Writes follow no symbolic link, and what is no regular file is refused.
     """
     if path.exists() and not path.is_file():  # a pipe would be waited for without end
         raise StoreError(f"{path}: no regular file but a folder, pipe or device; move it out of the folder of replies")
@@ -82,7 +76,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file with their numbers and line ends, but for a blank last line, as editors leave one."""
+    """The lines of a file with their numbers and line ends, without a blank last line."""
     with os.fdopen(opened(path), "rb") as file:
         for number, raw in enumerate(file, 1):
             if raw in (b"\n", b"\r\n") and not file.peek(1):
@@ -94,11 +88,10 @@ def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def file_of(folder: Path, model: str) -> Path:
-    """The file that holds the replies of the model with this name; StoreError for a name that could lead elsewhere."""
-    if not _NAME.fullmatch(model):
+    """The file of replies of a model; StoreError for a name that could lead elsewhere."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]{0,63}", model):
         raise StoreError(
-            f"{model[:80]!r} is no name of a model: lower case letters, digits, _ . - (at most 64), "
-            "a letter or digit first"
+            f"{model[:80]!r} is no name of a model: lower case letters, digits, then also _ . - (64 at most)"
         )
     return folder / f"{model}.jsonl"
 
@@ -148,11 +141,10 @@ def key_of(request: Mapping[str, Any]) -> str:
 
 
 def decode(line: bytes, parse: Callable[[bytes], Any] = loads) -> dict[str, Any]:
-    """The record of one line, for those who use it; ValueError where its checksum or its format is another.
+    """The record of one line; ValueError where its checksum or its format is another.
 
-    The checksum says that nothing changed since it was written, and this program writes whole records only. Whether
-    each field is there with its type, and whether the key is that of the request, is `examine`'s to say:
-    of lines that come from elsewhere, and on `recuse store verify`. That is as strict as it is dear.
+    The checksum says that nothing changed since it was written. Fields, types and the key are checked by `examine`,
+    which is slow: for lines that come from elsewhere and for `recuse store verify`.
     """
     body = line[:-_CRC_LENGTH] + b"}"
     if line[-_CRC_LENGTH:] != _CRC % zlib.crc32(body):
@@ -164,7 +156,7 @@ def decode(line: bytes, parse: Callable[[bytes], Any] = loads) -> dict[str, Any]
     version = record.get("v") if isinstance(record, dict) else None
     if version != VERSION:
         raise ValueError(_UPDATE.format(f"{version!r:.40}"))
-    return json.loads(body) if _LONG_NUMBER.search(body) else record
+    return json.loads(body) if re.search(rb"\d{19}", body) else record  # `loads` makes a float of 64 bits and more
 
 
 def completion_of(record: Mapping[str, Any]) -> Completion:
@@ -184,10 +176,7 @@ def countable(value: Any) -> bool:
 
 
 def usable(line: bytes) -> dict[str, Any]:
-    """The record of one line without its line end, as runs read it; ValueError says why no run can use it.
-
-    What counts as stored, what a cell of a matrix is given, and what comes home of its replies is told by this reading.
-    """
+    """The record of one line without its line end, as runs read it; ValueError says why none can use it."""
     record = decode(line)
     try:
         completion_of(record)
@@ -201,8 +190,7 @@ def usable(line: bytes) -> dict[str, Any]:
 def lines(path: Path) -> Iterator[dict[str, Any]]:
     """All records of a store file in order, failed attempts too; an absent file holds none.
 
-    A last line without its newline is a write that was cut off and is ignored; any other damage is a StoreError
-    naming file and line.
+    A last line without its newline was cut off and is ignored; any other damage is a StoreError with file and line.
     """
     for line in scan(path, decode) if path.exists() else ():
         if not line.raw.endswith(b"\n"):
@@ -214,10 +202,7 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def replies(path: Path) -> Iterator[Completion]:
-    """The replies of one file, in its order: of several to one key (merged stores) the first, which counts.
-
-    StoreError where the file is damaged.
-    """
+    """The replies of one file, in its order: of several to one key the first. StoreError where it is damaged."""
     seen: set[str] = set()
     for number, record in enumerate(lines(path), 1):
         try:
@@ -248,8 +233,8 @@ def refused(path: Path) -> set[str]:
 class Line:
     """One line as it stands in a file: `raw` with its line end, `record` where it is whole, else what is wrong with it.
 
-    `kind`: "whole"; "unended", whole but without its line end (readers do not count it yet); "torn", a last line that
-    was cut off while it was written; "damaged"; "unknown", written in a format of another version.
+    `kind`: "whole"; "unended" (whole but for its line end: readers do not count it yet); "torn" (a last line that was
+    cut off); "damaged"; "unknown" (of another version).
     """
 
     number: int
@@ -260,10 +245,7 @@ class Line:
 
 
 def examine(line: bytes) -> dict[str, Any]:
-    """The record of one line without its line end, read strictly; ValueError says what is wrong with it.
-
-    Beyond `decode` every field must be there with its type, no name twice, and the key must be that of the request.
-    """
+    """The record of one line, read strictly: beyond `decode`, each field once with its type, and the key that fits."""
     strictly = partial(json.loads, object_pairs_hook=no_duplicates, parse_constant=no_constant)
     record = decode(line, lambda body: strictly(body.decode()))
     _check_fields(record, LAYOUT["line"])
@@ -291,10 +273,7 @@ def _check_fields(part: dict[str, Any], expected: Mapping[str, Any], where: str 
 
 
 def whole_within(damaged: bytes) -> list[bytes]:
-    """The whole lines within a damaged one, without line ends: what lost its line end, or stands beside foreign bytes.
-
-    Nothing that a model wrote can look like one: inside a line its quotation marks are escaped.
-    """
+    """The whole lines within a damaged one, without line ends; in a reply the quotation marks are escaped."""
     found = []
     for start, limit in pairwise([*(match.start() for match in _START.finditer(damaged)), len(damaged)]):
         at, crc = start, 0  # the checksum continues from one end to the next: no byte is read twice

@@ -275,17 +275,17 @@ def test_nothing_is_sent_after_the_first_line_that_does_not_fit_and_the_next_run
     # Each stored reply was a call, and the one that did not fit was the last, with those in flight.
     assert len(stored) + 1 <= len(server.calls) <= len(stored) + concurrency
     found = store.verify(path)
-    assert not found.bad and found.tail is None, "what did not fit is not half there"
+    assert found.odd == (), "what did not fit is not half there"
 
     # Had the process died before it could undo the line, the next run would find this.
     path.write_bytes(path.read_bytes() + b'{"v":1,"key":"0123')
-    assert _prompts(tmp_path) == stored and store.verify(path).tail is not None
+    assert _prompts(tmp_path) == stored and store.verify(path).odd
     before = len(server.calls)
     assert len(ask(requests_to(GPT, count), tmp_path)) == count
     assert not set(stored) & {entry.call.prompt for entry in server.calls[before:]}
     assert len(server.calls) == before + count - len(stored)
     assert _prompts(tmp_path)[: len(stored)] == stored and statuses(tmp_path, GPT) == ["ok"] * count
-    assert store.verify(path).tail is None
+    assert store.verify(path).odd == ()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of a file")

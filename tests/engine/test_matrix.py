@@ -347,7 +347,7 @@ def test_a_stored_line_of_odd_words_is_handed_to_cells_and_stops_nothing(serve: 
     paid, file = len(server.calls), main_file(tmp_path)
     first, *rest = file.read_bytes().splitlines()
     file.write_bytes(b"\n".join([changed(first, odd), *rest, b""]))
-    (bad,) = store.verify(file).bad
+    (bad,) = store.verify(file).odd
     reply = store.read(file)[json.loads(first)["key"]]
     assert bad.number == 1 and (reply.finish, reply.usage.input) == ("unknown", None)
     shutil.rmtree(tmp_path / "cells")

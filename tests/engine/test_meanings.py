@@ -352,7 +352,7 @@ def test_what_a_server_says_oddly_is_a_whole_line_and_counts_at_its_worst(tmp_pa
         [returned] = ask([request], tmp_path, budget=budget).values()
     path = store.file_of(tmp_path, model.name)
     [reply] = store.read(path).values()
-    assert store.verify(path).bad == () and replace(reply, raw="") == returned and reply.key == request.key
+    assert store.verify(path).odd == () and replace(reply, raw="") == returned and reply.key == request.key
     assert reply.finish == "unknown" and json.loads(reply.raw)["choices"][0]["finish_reason"] == finish
     assert budget.spent == pytest.approx(worst_case(request)), "nobody can tell what it cost"
     store.export(tmp_path, tmp_path.parent / "out.jsonl", force=True)

@@ -75,8 +75,8 @@ def test_in_a_kernel_words_go_to_the_file_that_it_was_started_with() -> None:
         assert os.read(reading, 1000) == b"word 0\nword 1\nword 2\n"
         free = _lowest_free_descriptor()
         bar = Progress("judging", 3, 1, Budget(1.0))
-        bar.done()
-        bar.fail()
+        bar.count(True)
+        bar.count(False)
         bar.close()
         os.fstat(copy)
         assert _lowest_free_descriptor() == free, "what was opened is closed"
@@ -91,7 +91,7 @@ def test_in_a_terminal_words_go_to_it_and_it_stays_open() -> None:
         bar = Progress("answers", 2, 0, budget)
         for _ in range(2):
             _paid(budget, "gpt", 125_000)
-            bar.done()
+            bar.count(True)
         bar.close()
         said = stream.getvalue()
     assert said.startswith("a word\n") and "answers: 100%" in said and "spent $0.25 of $1.00" in said
@@ -164,8 +164,8 @@ def test_a_bar_names_the_experiment_that_asks_where_it_is_known(
 def test_no_bar_where_nobody_wants_one_or_nothing_is_asked(show: bool, stored: int) -> None:
     with terminal() as stream:
         bar = Progress("answers", 5, stored, Budget(), show)
-        bar.done()
-        bar.fail()
+        bar.count(True)
+        bar.count(False)
         bar.close()
         assert stream.getvalue() == ""
 
@@ -175,7 +175,7 @@ def test_in_a_notebook_that_somebody_looks_at_the_bar_is_part_of_its_cell(monkey
     with terminal() as stream, monkeypatch.context() as patch:  # undone before the terminal's own
         patch.setattr(sys, "__stderr__", None)
         bar = Progress("answers", 2, 0, Budget())
-        bar.done()
+        bar.count(True)
         bar.close()
         assert "1/2" in stream.getvalue()
 

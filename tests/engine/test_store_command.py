@@ -210,7 +210,7 @@ def test_out_and_in_as_typed(tmp_path: Path) -> None:
         (["import", "x.jsonl", "--model", "nobody", "--store", "here"], "no such model in models.yaml; there are: "),
         (["import", "here", "--store", "there"], "a folder; `recuse store merge` takes in another store"),
         (["import", "x.jsonl", "--store", "here"], "x.jsonl"),
-        (["merge", "nowhere", "--store", "here"], "nowhere: no such folder, nothing was taken in"),
+        (["merge", "nowhere", "--store", "here"], "nowhere: no such folder"),
         (["merge", "here/claude_haiku_5_5.jsonl", "--store", "there"], "takes in the replies of a file"),
         (
             ["info", "--store", "here/claude_haiku_5_5.jsonl"],
@@ -296,7 +296,7 @@ def test_a_line_with_a_fitting_checksum_is_looked_into(path: Path, change: Any, 
     filled(path, 3)
     first, second, third = path.read_bytes().splitlines()
     path.write_bytes(b"\n".join([first, changed(second, change), third, b""]))
-    (bad,) = store.verify(path).bad
+    (bad,) = store.verify(path).odd
     assert bad.number == 2 and bad.kind == "damaged" and wrong in bad.wrong
 
 
@@ -353,14 +353,14 @@ def test_damage_of_any_kind_is_named_and_costs_no_other_reply(data: st.DataObjec
         path.write_bytes(hurt)
         found = store.verify(path)
         assert path.read_bytes() == hurt, "a look changes nothing"
-        told = [*found.bad, *([found.tail] if found.tail else [])]
+        told = found.odd
         intact = b"".join(line + b"\n" for line in whole.splitlines() if line in hurt)
         assert bool(told) == (hurt != intact and found.same == 0)
         assert all(line.wrong and hurt.splitlines(keepends=True) for line in told)
         done = store.repair(path)
         assert store.read(path).keys() == survivors
         again = store.verify(path)
-        assert not again.bad and again.tail is None
+        assert again.odd == ()
         # Nothing is deleted: what is in neither file was in no line.
         side = done.side.read_bytes() if done.side.exists() else b""
         kept = path.read_bytes()
@@ -394,7 +394,7 @@ def test_kinds_of_damage_by_name(path: Path, what: str) -> None:
     hurt, numbers, wrong = HURT[what]
     path.write_bytes(hurt(*path.read_bytes().splitlines(keepends=True)))
     found = store.verify(path)
-    lines = [*found.bad, *([found.tail] if found.tail else [])]
+    lines = found.odd
     assert [line.number for line in lines] == numbers and all(wrong in line.wrong for line in lines)
     if what in ("torn", "unended", "more at the end"):
         assert len(store.read(path)) == 2, "a reader cannot know that nothing follows"
@@ -427,7 +427,7 @@ def test_a_record_that_a_model_wrote_into_its_reply_is_never_taken_for_a_line(pa
     other = Request(MODEL, planted)
     put(path, (other, reply_to(other, planted, raw=planted)), labels={"condition": planted})
     path.write_bytes(path.read_bytes().replace(b'"attempt":1', b'"attempt":2'))
-    assert store.verify(path).bad[1].number == 2
+    assert store.verify(path).odd[1].number == 2
     assert store.repair(path).rescued == 0 and store.read(path) == {}
 
 
@@ -453,7 +453,7 @@ def test_a_line_of_a_later_format_is_named_with_what_to_do_and_neither_moved_nor
     later = changed(second, _put(2, "v"))
     later = later if checksum == "like ours" else later[:-18] + b'"crc":"sha256:0123456789"}'
     path.write_bytes(first + b"\n" + later + b"\n")
-    (bad,) = store.verify(path).bad
+    (bad,) = store.verify(path).odd
     assert (bad.number, bad.kind) == (2, "unknown")
     assert bad.wrong.startswith("written in format 2; this version reads format 1: update Recuse")
     done = store.repair(path)
@@ -472,7 +472,7 @@ def test_a_line_of_a_later_format_is_named_with_what_to_do_and_neither_moved_nor
 def test_a_line_of_ours_whose_version_was_damaged_is_damage(path: Path) -> None:
     filled(path, 2)
     path.write_bytes(path.read_bytes().replace(b'{"v":1,', b'{"v":3,', 1))
-    (bad,) = store.verify(path).bad
+    (bad,) = store.verify(path).odd
     assert bad.kind == "damaged" and store.repair(path).moved == 1
 
 
@@ -484,7 +484,7 @@ def test_copies_and_further_replies_are_counted_and_no_damage(path: Path) -> Non
     path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[0])
     put(path, (requests[1], reply_to(requests[1], "said again", request_id="req_2")))
     found = store.verify(path)
-    assert (found.lines, found.same, found.further, found.bad, found.tail) == (4, 1, 1, (), None)
+    assert (found.lines, found.same, found.further, found.odd) == (4, 1, 1, ())
 
 
 def test_a_file_that_another_process_holds_is_not_repaired(path: Path) -> None:

@@ -35,7 +35,7 @@ def test_what_an_editor_adds_is_read_over(path: Path, tmp_path: Path, saved: str
     requests = filled(path, 3)
     path.write_bytes(SAVED[saved](path.read_bytes()))
     found = store.verify(path)
-    assert (found.lines, found.bad, found.tail) == (3, (), None)
+    assert (found.lines, found.odd) == (3, ())
     assert store.read(path).keys() == {each.key for each in requests}
     (tmp_path / "there").mkdir()
     assert store.import_file(path, tmp_path / "there", "gpt_fast")[0].new == 3
@@ -43,7 +43,7 @@ def test_what_an_editor_adds_is_read_over(path: Path, tmp_path: Path, saved: str
     (again,) = store.import_file(tmp_path / "there" / "out.jsonl.jsonl", tmp_path / "third")
     assert again.new == 3
     more(path)
-    assert store.verify(path).bad == () and len(store.read(path)) == 4
+    assert store.verify(path).odd == () and len(store.read(path)) == 4
 
 
 def test_a_file_of_one_blank_line_holds_nothing(path: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_file_of_one_blank_line_holds_nothing(path: Path) -> None:
         path.write_bytes(blank)
         assert store.read(path) == {}
         more(path)
-        assert len(store.read(path)) == 1 and store.verify(path).bad == ()
+        assert len(store.read(path)) == 1 and store.verify(path).odd == ()
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link to a pipe"])
