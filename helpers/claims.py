@@ -92,28 +92,19 @@ def load_claims(path: Path) -> list[Claim]:
     return [*claims.values()]
 
 
-def _found(claim: Claim, estimates: Sequence[Estimate]) -> Estimate | None:
-    matches = [
-        each
-        for each in estimates
-        if each.id == claim.estimand
-        and each.data == claim.data
-        and {key: str(value) for key, value in each.where.items()} == claim.where
-    ]
-    if len(matches) > 1:
-        raise ClaimError(f"claim {claim.id}: {len(matches)} estimates of {claim.estimand}{claim.where} ({claim.data})")
-    return matches[0] if matches else None
-
-
 def _judged(claim: Claim, estimates: Sequence[Estimate]) -> tuple[float, str, str]:
     """The recomputed number in printed units, the status, and the reason as far as the numbers give it."""
     nan = float("nan")
     if claim.estimand is None:
         return nan, "not derivable", ""
     place = f"{claim.estimand}[{', '.join(f'{key}={value}' for key, value in claim.where.items())}]"
-    estimate = _found(claim, estimates)
-    if estimate is None:
+    found = [each for each in estimates if (each.id, each.data) == (claim.estimand, claim.data)]
+    found = [each for each in found if {key: str(value) for key, value in each.where.items()} == claim.where]
+    if len(found) > 1:
+        raise ClaimError(f"claim {claim.id}: {len(found)} estimates of {place} ({claim.data})")
+    if not found:
         return nan, "not comparable", f"no estimate of {place} from {claim.data} data"
+    estimate = found[0]
     if math.isnan(estimate.value):
         return nan, "not comparable", f"{place} is not estimable {estimate.method}".strip()
     units, scale = PRINTED.get(estimate.unit, ((estimate.unit,), 1))

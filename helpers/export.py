@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -19,6 +20,7 @@ import pandas as pd
 from helpers import paths
 from helpers.escaping import markdown
 from helpers.figures.style import METADATA, Figure
+from helpers.json_text import document
 from helpers.macros import macros, ordered, place
 from helpers.providers.keys import redact
 from helpers.services import SERVICES
@@ -74,14 +76,45 @@ def held(folder: Path, option: str) -> list[str]:
     there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     if not os.access(there, os.W_OK | os.X_OK):
         raise ValueError(f"{folder}: nothing can be written into {there}; {option} names another folder")
-    return sorted(each.name for each in folder.iterdir() if _counts(each)) if folder.is_dir() else []
+    inside = (
+        each for each in folder.rglob("*") if each.is_symlink() or not each.is_dir()
+    )  # of folders their files count
+    return sorted({each.relative_to(folder).parts[0] for each in inside if not PART.fullmatch(each.name)})
 
 
-def _counts(path: Path) -> bool:
-    """Whether a path is something: a folder is where a file is in it."""
-    if path.is_dir() and not path.is_symlink():
-        return any(map(_counts, path.iterdir()))
-    return not PART.fullmatch(path.name)
+def recorded(folder: Path, record: str, facts: Mapping[str, str]) -> dict[str, str] | None:
+    """The sha256 of the files that `renew` wrote into a folder, by place; None where it holds no record with `facts`.
+
+    What somebody added to the record counts only within the folder: no name leads out of it, not by a link either.
+    """
+    try:
+        content = document((folder / record).read_text(encoding="utf-8"))
+        known = dict(content["files"]) if facts.items() <= content.items() else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    root = folder.resolve()
+    inside = {name for name in known or () if (folder / name).parent.resolve().is_relative_to(root)}
+    return known if known is None else {name: known[name] for name in inside}
+
+
+def renew(files: Mapping[str, bytes], folder: Path, record: str, facts: Mapping[str, str]) -> None:
+    """Write files with a record of them, and remove what an earlier call left that is not among them now.
+
+    What somebody changed since is not removed.
+    """
+    former = recorded(folder, record, facts) or {}
+    texts = {name: cleaned(name, content) for name, content in files.items()}
+    hashes = {name: hashlib.sha256(texts[name]).hexdigest() for name in sorted(texts)}
+    # The record comes first: by it the rest of a folder that was cut off is known as one of ours.
+    _put({record: f"{json.dumps({**facts, 'files': hashes}, indent=1)}\n".encode(), **texts}, folder)
+    for name in former.keys() - files.keys():
+        if sha256_of(folder / name) == former[name]:
+            (folder / name).unlink()
+
+
+def sha256_of(path: Path) -> str:
+    """The sha256 of a file, "" where there is none."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def write(files: Mapping[str, bytes], folder: Path) -> None:
@@ -90,6 +123,10 @@ def write(files: Mapping[str, bytes], folder: Path) -> None:
     A name may say a folder within (`figures/one.pdf`); where that is a link, nothing is written (ValueError). Texts are
     written without the keys of this environment.
     """
+    _put({name: cleaned(name, content) for name, content in files.items()}, folder)
+
+
+def _put(files: Mapping[str, bytes], folder: Path) -> None:
     places = {name: folder / name for name in files}
     for inner in sorted({path.parent for path in places.values()} - {folder}):
         _refuse_links(folder, inner)
@@ -99,7 +136,7 @@ def write(files: Mapping[str, bytes], folder: Path) -> None:
             part.parent.mkdir(parents=True, exist_ok=True)
             # A link of that name would lead the write out of the folder.
             part.unlink(missing_ok=True)
-            part.write_bytes(cleaned(name, files[name]))
+            part.write_bytes(files[name])
         for name, part in parts.items():
             os.replace(part, places[name])
     finally:

@@ -126,9 +126,9 @@ def faults_of_latex(text: str, own: frozenset[str] = frozenset()) -> list[str]:
                 found += [f"\\{name}"] if name not in COMMANDS and name not in own else []
                 argument = re.compile(r"\{([a-z]+)\*?\}").match(line, command.end())
                 if name in ("begin", "end"):
-                    inside = bool(argument) and argument[1] == "tabular"
+                    inside = bool(argument) and argument[1] in ("tabular", "tabularx")
                     row += (1 if name == "begin" else -1) if inside else 0
-                    known = argument and argument[1] in ("table", "tabular", "figure", "document", "abstract")
+                    known = inside or (argument and argument[1] in ("table", "figure", "document", "abstract"))
                     found += [] if known else [f"\\{name} of what?"]
                 # A label is no text: an underscore is a letter of it.
                 at = line.index("}", command.end()) + 1 if name == "label" else command.end()

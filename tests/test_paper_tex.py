@@ -198,7 +198,7 @@ def test_a_table_too_wide_or_too_long_is_set_in_parts_that_fit(tmp_path: Path, n
 def test_a_table_that_fits_stays_as_it_is() -> None:
     for page in paper.PAGES.values():
         (found,) = layout.layouts(NARROW, page)
-        assert (found.wide, found.size, found.stacked, found.wrapped) == (False, 9.0, False, {})
+        assert (found.wide, found.size, found.stacked, found.prose) == (False, 9.0, False, {})
 
 
 # --- hostile results --------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ OURS |= {
     "tabcolsep",
     "textwidth",
 }
-OURS |= {"raggedright", "arraybackslash", "RecuseLevel", "RecuseLeastClusters", "RecusePower"}
+OURS |= {"raggedright", "arraybackslash", "linewidth", "hsize", "RecuseLevel", "RecuseLeastClusters", "RecusePower"}
 
 
 def test_no_file_of_a_paper_of_hostile_results_commands_tex(evil: Path) -> None:

@@ -255,16 +255,14 @@ def test_rows_of_a_run_are_read_from_its_own_store(tmp_path, monkeypatch: pytest
     store = asked("mt_bench_blind", question_limit=12).experiment.store
     given = {**result.parameters, "store": str(store), "question_limit": 12}
     found = verdicts.marked_verdicts(replace(result, parameters=given))
-    assert found is not None and found.read == found.asked == 72
+    assert found.read == found.asked == 72
     assert found.every == verdicts.of_run(asked("mt_bench_blind", question_limit=12), "mt_bench_blind").every
-    assert verdicts.marked_verdicts(replace(result, name="overview")) is None, "it asks nobody"
     hub = verdicts.marked_verdicts(replace(result, parameters={**given, "judgments": "hub"}))
-    assert hub is not None and "published by others" in hub.why
+    assert "published by others" in hub.why
     odd = verdicts.marked_verdicts(replace(result, parameters={**given, "questions": "/nowhere/at/all"}))
-    assert odd is not None and "cannot be read here" in odd.why and "/nowhere" not in odd.why
+    assert "cannot be read here" in odd.why and "/nowhere" not in odd.why
 
 
 def test_an_empty_table_is_no_table() -> None:
     files = pages.files([], [])
     assert "verdicts.csv" not in files and html_pages(files)["verdicts.html"].find("table") is None
-    assert isinstance(verdicts.Verdicts("x").frame, pd.DataFrame)

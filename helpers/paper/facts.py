@@ -58,15 +58,6 @@ def facts(results: Results) -> dict[str, str]:
     return {name: text for name, text in _facts(results) if text}
 
 
-def names(results: Results, told: Mapping[str, str]) -> dict[str, str]:
-    """The same by their whole names: label, Run, and what it is.
-
-    >>> camel("blind", "run") + "Judges"
-    'BlindRunJudges'
-    """
-    return {f"{camel(results.label, 'run')}{name}": text for name, text in told.items()}
-
-
 def _facts(results: Results) -> Iterator[tuple[str, str]]:
     run, told = results.run, results.provenance
     data = str(told.get("data", ""))
@@ -269,7 +260,7 @@ def numbers_tex(every: Sequence[Results], checked: Mapping[str, str]) -> str:
     lines, known = [HEAD, MARK], Counter(common().keys())
     lines += ["", "% What holds for every run.", *_texts(common())]
     for results in every:
-        told = names(results, facts(results))
+        told = {f"{camel(results.label, 'run')}{name}": text for name, text in facts(results).items()}
         lines += ["", f"% {visible(results.label)}: what was asked.", *_texts(told)]
         lines += ["", f"% {visible(results.label)}: what was found.", *_numbers(results)]
         known.update(told.keys())
@@ -320,30 +311,25 @@ def _numbers(results: Results) -> Iterable[str]:
 
 INTRO = r"""% What was done, written from the runs by `recuse paper`. Copy it into your paper and change the words:
 % the macros of numbers.tex bring the numbers, and new ones when the results are made anew. \citep is natbib's."""
-#: The sentences of a paragraph and the facts that each needs; of a sentence without one of them nothing is said.
-SENTENCES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (r"Data: <Data>.", ("Data",)),
-    (r"We put <Questions> questions to <Judges> judges (<JudgeNames>), <Judgments> judgments in all.",
-     ("Questions", "Judges", "JudgeNames", "Judgments")),
-    (r"<Orders>", ("Orders",)),
-    (r"<Repeats>", ("Repeats",)),
-    (r"Parameters other than the default: <Parameters>.", ("Parameters",)),
-    (r"<LeftOut> questions could not be judged, because an answer to them was missing, cut, empty or refused.",
-     ("LeftOut",)),
-    (r"<Unreadable> judgments (<UnreadableShare>) hold no readable verdict: they are counted, and neither scored nor "
-     r"dropped from the counts.", ("Unreadable", "UnreadableShare")),
-    (r"Intervals are of <*Level>, clustered by <Cluster> (<Intervals>); below <*LeastClusters> clusters none is given.",
-     ("Cluster", "Intervals")),
-    (r"<Tests>", ("Tests",)),
-    (r"Where no effect is shown, we give the smallest one that is found in <*Power> of such runs.", ("Tests",)),
-    (r"All replies that were read, not verdicts alone, cost <Spent> at list prices (<Calls> calls, <TokensIn> tokens "
-     r"in, <TokensOut> out).",
-     ("Spent", "Calls", "TokensIn", "TokensOut")),
-    (r"The budget was <Budget>: no call is sent that could exceed it.", ("Budget",)),
-    (r"Draws of orders and resamples use seed <Seed>.", ("Seed",)),
-    (r"The hash of what was asked and read is <Inputs>.", ("Inputs",)),
-    (r"The code is Recuse at commit <Commit>, run on <Date>.", ("Commit", "Date")),
-)  # fmt: skip
+#: The sentences of a paragraph; one with a <Fact> that a run does not have is left out. A <*Fact> holds for all runs.
+SENTENCES = (
+    r"Data: <Data>.",
+    r"We put <Questions> questions to <Judges> judges (<JudgeNames>), <Judgments> judgments in all.",
+    r"<Orders>",
+    r"<Repeats>",
+    r"Parameters other than the default: <Parameters>.",
+    r"<LeftOut> questions could not be judged, because an answer to them was missing, cut, empty or refused.",
+    r"<Unreadable> judgments (<UnreadableShare>) hold no readable verdict: they are counted, and neither scored nor "
+    r"dropped from the counts.",
+    r"Intervals are of <*Level>, clustered by <Cluster> (<Intervals>); below <*LeastClusters> clusters none is given.",
+    r"<Tests> Where no effect is shown, we give the smallest one that is found in <*Power> of such runs.",
+    r"All replies that were read, not verdicts alone, cost <Spent> at list prices (<Calls> calls, <TokensIn> tokens "
+    r"in, <TokensOut> out).",
+    r"The budget was <Budget>: no call is sent that could exceed it.",
+    r"Draws of orders and resamples use seed <Seed>.",
+    r"The hash of what was asked and read is <Inputs>.",
+    r"The code is Recuse at commit <Commit>, run on <Date>.",
+)
 
 
 def methods_tex(every: Sequence[Results]) -> str:
@@ -354,10 +340,14 @@ def methods_tex(every: Sequence[Results]) -> str:
 def paragraph(results: Results) -> str:
     """One run in sentences, with its title in front and its sources at the end."""
     known = facts(results)
-    told = [filled(words, results, known) for words, needed in SENTENCES if all(name in known for name in needed)]
+    told = [filled(words, results, known) for words in SENTENCES if known.keys() >= _facts_in(words)]
     keys = ",".join(dict.fromkeys([SELF, *of_results(results)]))
     title = filled("<Title>", results, known)
     return "\n".join([rf"\paragraph{{{title}}}", *told, rf"Estimators, intervals and data: \citep{{{keys}}}."])
+
+
+def _facts_in(words: str) -> set[str]:
+    return set(re.findall(r"<(\w+)>", words))
 
 
 def filled(words: str, results: Results, known: Mapping[str, str]) -> str:
@@ -432,7 +422,12 @@ def checklist(every: Sequence[Results]) -> Checklist:
     """Every item answered from these results; a measure that no item asks for gets a row of its own."""
     macros: dict[str, str] = {}
     asked = [each for each in every if "judges" in each.provenance]
-    lines = [(each, line) for each in asked if each.found for line in each.found.lines if _mine(each, line)]
+    lines = [
+        (each, line)
+        for each in asked
+        for line in (each.found.lines if each.found else ())
+        if line.estimate.data == each.provenance.get("data")
+    ]
     rows, taken = [], {"unreadable"}
     for item in ITEMS:
         if item.needs:
@@ -441,20 +436,12 @@ def checklist(every: Sequence[Results]) -> Checklist:
         found = [m for m in cards.measures(line for _, line in lines) if re.search(item.measures, m) and m not in taken]
         taken |= set(found)
         answers = [_measured(m, [pair for pair in lines if pair[1].measure == m], macros) for m in found]
-        rows.append((latex(item.question), " ".join(answers) or _absent(item)))
+        why = f"no results of {item.by} are among these" if item.by else "no results here measure it"
+        rows.append((latex(item.question), " ".join(answers) or latex(f"Not measured: {why}.")))
     rest = [m for m in cards.measures(line for _, line in lines) if m not in taken]
     rows += [(latex(f"{m}?"), _measured(m, [p for p in lines if p[1].measure == m], macros)) for m in rest]
     rows.append((latex("Do published numbers come out?"), _claims(asked, macros)))
     return Checklist(tuple(rows), macros)
-
-
-def _mine(results: Results, line: CardLine) -> bool:
-    return line.estimate.data == results.provenance.get("data")
-
-
-def _absent(item: Item) -> str:
-    why = f"no results of {item.by} are among these" if item.by else "no results here measure it"
-    return latex(f"Not measured: {why}.")
 
 
 def _told(words: str, asked: Sequence[Results]) -> str:
@@ -463,7 +450,7 @@ def _told(words: str, asked: Sequence[Results]) -> str:
     for results in asked:
         known = facts(results)
         needed = re.findall(r"<(\w+)>", words)
-        absent = [_spelled(name) for name in needed if name not in known]
+        absent = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower() for name in needed if name not in known]
         told = f"Not recorded: {', '.join(absent)}." if absent else words
         said.setdefault((told, *(known.get(name, "") for name in needed if not absent)), []).append(results)
     if len(said) > 1 and words in CHECKLIST_SENTENCES:
@@ -478,10 +465,6 @@ def _told(words: str, asked: Sequence[Results]) -> str:
     simulated = all(results.provenance.get("data") == "simulated" for results in asked)
     # A row that says so once need not say it of each number.
     return rf"\RecuseAllSimulated{{{' '.join(parts)}}}" if simulated and "<Unreadable>" in words else " ".join(parts)
-
-
-def _spelled(name: str) -> str:
-    return re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower()
 
 
 def _measured(measure: str, pairs: Sequence[tuple[Results, CardLine]], macros: dict[str, str]) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from helpers import paths
-from helpers.config import collection_names, experiment_names
+from helpers.config import collection_names
 from helpers.export import NAME, PROTOCOL, READABLE
 from helpers.json_text import document
 from helpers.overview import SUMMARY, Found, estimate, paid, read
@@ -64,42 +64,6 @@ def page(name: str) -> Page:
     if name not in PAGES:
         raise ValueError(f"no paper style '{name}'; there are: {', '.join(PAGES)}")
     return PAGES[name]
-
-
-#: Widths in thousandths of the size, of signs that are not as wide as most letters are.
-_WIDTHS = {
-    **dict.fromkeys("iljI|", 278),
-    **dict.fromkeys("fr,.;:!'()[]", 340),
-    **dict.fromkeys(" -", 333),
-    **dict.fromkeys("t_", 389),
-    **dict.fromkeys("cesz", 444),
-    **dict.fromkeys("0123456789", 500),
-    **dict.fromkeys("FJLPST", 653),
-    **dict.fromkeys("ABCDEGHKNOQRUVXYZ&@%+<>=~\N{MINUS SIGN}\N{MULTIPLICATION SIGN}", 778),
-    **dict.fromkeys("mw", 833),
-    **dict.fromkeys("MW", 1030),
-}
-_USUAL, _OTHER, _NUMBERED = 556, 1000, 4000
-#: Small sizes are drawn relatively wider.
-_SMALLER = {10.0: 1.0, 9.0: 1.03, 8.0: 1.065}
-
-
-def width(text: str, size: float, bold: bool = False) -> float:
-    """The width of a line of text in points, at most a few percent too narrow.
-
-    >>> 40 < width("0.5 of all", 10) < 50
-    True
-    """
-    return sum(map(_letter, text)) / 1000 * size * _SMALLER.get(size, 1.0) * (1.15 if bold else 1.0)
-
-
-def _letter(sign: str) -> float:
-    if sign in _WIDTHS:
-        return _WIDTHS[sign]
-    if unicodedata.normalize("NFD", sign)[0].isascii():
-        return _USUAL
-    # What pdfTeX has no letter for stands as its number: (U+4E00).
-    return _NUMBERED if ord(sign) > 0x2100 else _OTHER
 
 
 NUMBERS, EXHIBITS, RUN = "numbers.json", "exhibits.json", "run.json"
@@ -156,21 +120,16 @@ class Results:
     sheets: tuple[Sheet, ...] | None
 
 
-def usual() -> list[Path]:
-    """The folders of default runs that hold numbers: experiments in the order of their notebooks, then overviews."""
-    known = {*experiment_names(), *collection_names()}
-    names = [experiment_of(notebook) for notebook in available().values()]
-    ordered = sorted(names, key=lambda name: name in collection_names())
-    return [paths.FIGURES / name for name in ordered if name in known and (paths.FIGURES / name / NUMBERS).is_file()]
-
-
 def load_all(places: Sequence[str]) -> list[Results]:
     """The results of each place, `FOLDER` or `NAME=FOLDER`; without any those of the default runs.
 
     A folder without numbers, one named twice, and two of one label (whose macros would have the same names) are a
     ValueError.
     """
-    named = [_named(each) for each in places] or [("", folder) for folder in usual()]
+    # Experiments in the order of their notebooks, then overviews.
+    names = sorted(map(experiment_of, available().values()), key=lambda name: name in collection_names())
+    default = [("", paths.FIGURES / name) for name in names if (paths.FIGURES / name / NUMBERS).is_file()]
+    named = [_named(each) for each in places] or default
     if not named:
         raise ValueError("no results yet: `recuse run` makes them")
     loaded = [load(folder, label) for label, folder in named]
@@ -297,44 +256,48 @@ def _sheet(record: Mapping[str, Any]) -> Sheet:
 #: An estimate with its interval, which can stand in two lines.
 ESTIMATE = re.compile(r"(?P<value>\S.*?) (?P<interval>\[[^\[\]]*\])")
 SIZES = (9.0, SMALLEST)
-#: Space between two columns, and of two lines more than their letters, in points.
-GAP, LEADING = 8.0, 1.19
-#: Texts longer than this many times the size may be wrapped, and need so much to be readable.
-PROSE, NARROWEST = 14, 9
+#: The width of a letter as a share of the size, and the space between two columns in letters.
+LETTER, GAP = 0.55, 1.6
+#: Texts of more letters than this may be broken into lines, of at least so many letters; still longer ones would be
+#: towers in a narrow column.
+PROSE, NARROWEST, TOWER = 25, 16, 80
 
 
 @dataclass(frozen=True)
 class Layout:
     """One way to set some columns of a table.
 
-    `wide`: over both columns of the page. `stacked`: intervals below their values, heads in several lines. `wrapped`
-    are the widths in points of columns whose text is broken into lines, by number of column.
+    `wide`: over both columns of the page. `stacked`: intervals below their values, heads in several lines. `prose` are
+    the columns whose text TeX breaks into lines, with about how many letters a line has.
     """
 
     wide: bool
     size: float
     stacked: bool
-    wrapped: dict[int, float]
     columns: tuple[int, ...]
+    prose: Mapping[int, float]
 
 
 def layouts(sheet: Sheet, page: Page) -> list[Layout]:
     """How a table is set: one layout, or several of which each holds some of its columns and those that name its rows.
 
-    The first that fits: as it is, smaller, over both columns, stacked, with long texts wrapped; in parts at last.
+    The first that fits: as it is, smaller, over both columns, stacked; in parts at last.
     """
-    every = tuple(range(len(sheet.columns)))
-    whole = _first(sheet, page, every)
-    if whole:
-        return [whole]
-    naming = _naming(sheet)
-    parts: list[Layout] = []
-    rest = [at for at in every if at not in naming]
-    while rest:
-        taken = next((n for n in range(len(rest), 0, -1) if _first(sheet, page, (*naming, *rest[:n]), last=True)), 1)
-        columns = (*naming, *rest[:taken])
-        parts.append(_first(sheet, page, columns, last=True) or Layout(page.columns == 2, SMALLEST, True, {}, columns))
-        rest = rest[taken:]
+    every = range(len(sheet.columns))
+    towers = any(len(written(cell)) > TOWER for row in sheet.rows for cell in row)
+    spans = [False] if page.columns == 1 else [True] if towers else [False, True]
+    ways = [(wide, size, stacked) for stacked in (False, True) for wide in spans for size in SIZES]
+    for way in ways:
+        if whole := _fitted(sheet, page, tuple(every), *way):
+            return [whole]
+    naming, parts = _naming(sheet), []
+    for at in every[len(naming) :]:
+        longer = _fitted(sheet, page, (*parts[-1].columns, at), *ways[-1]) if parts else None
+        if longer:
+            parts[-1] = longer
+        else:
+            columns = (*naming, at)
+            parts.append(_fitted(sheet, page, columns, *ways[-1], last=True))
     return parts
 
 
@@ -349,49 +312,26 @@ def _naming(sheet: Sheet) -> tuple[int, ...]:
     return tuple(found[:3]) if len(found) < len(sheet.columns) else ()
 
 
-def _first(sheet: Sheet, page: Page, columns: tuple[int, ...], last: bool = False) -> Layout | None:
-    """The first way in which these columns fit, None where none does; `last` tries the smallest ones only."""
-    spans = [(False, page.column), (True, page.text)] if page.columns == 2 else [(False, page.text)]
-    for wrap in (False, True):
-        for stacked in (True,) if last else (False, True):
-            # Prose broken into a narrow column would be a tower: it gets the whole page first.
-            for wide, room in spans[-1:] if last else reversed(spans) if wrap else spans:
-                for size in SIZES[-1:] if last else SIZES:
-                    wrapped = _fit(sheet, columns, size, stacked, wrap, room * POINTS)
-                    if wrapped is not None:
-                        return Layout(wide, size, stacked, wrapped, columns)
-    return None
-
-
-def _fit(
-    sheet: Sheet, columns: Sequence[int], size: float, stacked: bool, wrap: bool, room: float
-) -> dict[int, float] | None:
-    """The widths of wrapped columns where these columns fit into the room, none where nothing need be; else None."""
-    natural = {at: natural_width(sheet, at, size, stacked) for at in columns}
-    left = room - GAP * (len(columns) - 1) - sum(natural.values())
-    if left >= 0:
-        return {}
-    if not wrap:
-        return None
-    prose = [at for at in columns if natural[at] > PROSE * size]
-    room = left + sum(natural[at] for at in prose)
-    least = {at: max(NARROWEST * size, _longest_word(sheet, at, size)) for at in prose}
-    if not prose or room < sum(least.values()):
-        return None
-    # What is left goes to each by what it lacks.
-    lacking = {at: max(natural[at] - least[at], 1.0) for at in prose}
-    spare, total = room - sum(least.values()), sum(lacking.values())
-    return {at: math.floor(least[at] + spare * lacking[at] / total) for at in prose}
-
-
-def natural_width(sheet: Sheet, at: int, size: float, stacked: bool) -> float:
-    """How wide a column is when nothing in it is wrapped, in points."""
-    bold = any(column == at for _, column in sheet.best)
-    lines = [line for row in sheet.rows for line in lines_of(row[at], stacked)]
-    cells = max((width(line, size, bold) for line in lines), default=0.0)
-    return max(
-        cells, *(width(line, size) for line in head_lines(sheet.columns[at], cells if stacked else math.inf, size))
-    )
+def _fitted(
+    sheet: Sheet, page: Page, columns: tuple[int, ...], wide: bool, size: float, stacked: bool, last: bool = False
+) -> Layout | None:
+    """These columns set in this way; None where they do not fit, by their letters, unless it is the `last` way."""
+    room = (page.text if wide else page.column) * POINTS / (LETTER * size) - GAP * (len(columns) - 1)
+    least, lacking = {}, {}
+    for at in columns:
+        texts = [written(row[at]) for row in sheet.rows]
+        prose = any(len(text) > PROSE and not ESTIMATE.fullmatch(text) for text in texts)
+        heads = head_lines(sheet.columns[at], 1) if stacked or prose else [sheet.columns[at]]
+        lines = [line for text in texts for line in (text.split() if prose else lines_of(text, stacked))]
+        needed = max(map(len, (*lines, *heads)))
+        if prose:
+            least[at] = needed = max(needed, NARROWEST)
+            lacking[at] = max(max(map(len, texts)) - needed, 1)
+        room -= needed
+    # What is left goes to each column of prose by what it lacks.
+    total = sum(lacking.values())
+    prose_lines = {at: letters + max(room, 0) * lacking[at] / total for at, letters in least.items()}
+    return Layout(wide, size, stacked, columns, prose_lines) if room >= 0 or last else None
 
 
 def lines_of(cell: object, stacked: bool) -> list[str]:
@@ -408,34 +348,18 @@ def written(cell: object) -> str:
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 
-def head_lines(name: str, room: float, size: float) -> list[str]:
-    """The name of a column in as few lines as fit the room, broken at spaces and underscores only."""
-    lines: list[str] = []
-    for word in _words(name):
-        joined = f"{lines[-1]}{word}" if lines else word
-        if lines and width(joined.rstrip(), size) > room:
-            lines.append(word)
-        else:
-            lines[-1:] = [joined]
-    return [line.rstrip() for line in lines] or [""]
-
-
-def _words(name: str) -> Iterator[str]:
-    yield from (found[0] for found in re.finditer(r"[^ _]+[ _]*|[ _]+", name))
-
-
-def _longest_word(sheet: Sheet, at: int, size: float) -> float:
-    texts = [sheet.columns[at].replace("_", " "), *(written(row[at]) for row in sheet.rows)]
-    return max((width(word, size) for text in texts for word in text.split()), default=0.0)
+def head_lines(name: str, letters: int) -> list[str]:
+    """The name of a column in lines of so many letters, broken at spaces and underscores only."""
+    lines = wrap(name.replace("_", "_ "), max(letters, 1), break_long_words=False, break_on_hyphens=False)
+    return [line.replace("_ ", "_") for line in lines] or [""]
 
 
 def row_height(sheet: Sheet, layout: Layout, row: int) -> float:
     """About how high a row is in this layout, in points."""
-    most = 1
-    for at in layout.columns:
-        cell = sheet.rows[row][at]
-        if at in layout.wrapped:
-            most = max(most, math.ceil(1.15 * width(written(cell), layout.size) / layout.wrapped[at]))
-        else:
-            most = max(most, len(lines_of(cell, layout.stacked)))
-    return most * layout.size * LEADING + (2 if layout.stacked or layout.wrapped else 0)
+    lines = [
+        math.ceil(1.15 * len(written(sheet.rows[row][at])) / layout.prose[at])
+        if at in layout.prose
+        else len(lines_of(sheet.rows[row][at], layout.stacked))
+        for at in layout.columns
+    ]
+    return max(lines) * layout.size * 1.19 + (2 if layout.stacked or layout.prose else 0)

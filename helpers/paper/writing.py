@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from helpers import export
 from helpers.config import collection_names, experiment_names
@@ -29,7 +30,6 @@ from helpers.paper.facts import (
     of_results,
 )
 from helpers.paper.layout import (
-    ESTIMATE,
     POINTS,
     SMALLEST,
     Layout,
@@ -39,9 +39,9 @@ from helpers.paper.layout import (
     Sheet,
     head_lines,
     layouts,
+    lines_of,
     load,
     load_all,
-    natural_width,
     page,
     row_height,
     written,
@@ -138,11 +138,10 @@ def _caption_height(words: str, page: Page, wide: bool) -> float:
 def _float(sheet: Sheet, layout: Layout, rows: Sequence[int], words: str, label: str) -> str:
     star = "*" if layout.wide else ""
     size = r"\RecuseSmall" if layout.size == SMALLEST else r"\RecuseMedium"
-    head = " & ".join(_head(sheet, layout, at) for at in layout.columns)
-    # Rows of several lines are told apart by the space between them.
-    end = r" \\[2pt]" if layout.stacked or layout.wrapped else r" \\"
-    body = [" & ".join(_cell(sheet, layout, row, at) for at in layout.columns) + end for row in rows]
+    table, width = ("tabularx", r"{\linewidth}") if layout.prose else ("tabular", "")
     kinds = "".join(_kind(sheet, layout, at) for at in layout.columns)
+    # Rows of several lines are told apart by the space between them.
+    end = r" \\[2pt]" if layout.stacked or layout.prose else r" \\"
     return "\n".join(
         [
             rf"\begin{{table{star}}}[tp]",
@@ -150,13 +149,13 @@ def _float(sheet: Sheet, layout: Layout, rows: Sequence[int], words: str, label:
             rf"\caption{{{_caption(words)}}}",
             rf"\label{{{re.sub('[^A-Za-z0-9:._-]', '-', label)}}}",
             rf"{size}\setlength{{\tabcolsep}}{{4pt}}%",
-            rf"\RecuseFit{{\begin{{tabular}}{{@{{}}{kinds}@{{}}}}",
+            rf"\RecuseFit{{\begin{{{table}}}{width}{{@{{}}{kinds}@{{}}}}",
             r"\toprule",
-            head + r" \\",
+            " & ".join(_head(sheet, layout, at) for at in layout.columns) + r" \\",
             r"\midrule",
-            *body,
+            *(" & ".join(_cell(sheet, layout, row, at) for at in layout.columns) + end for row in rows),
             r"\bottomrule",
-            r"\end{tabular}}",
+            rf"\end{{{table}}}}}",
             rf"\end{{table{star}}}",
             "",
         ]
@@ -164,35 +163,32 @@ def _float(sheet: Sheet, layout: Layout, rows: Sequence[int], words: str, label:
 
 
 def _kind(sheet: Sheet, layout: Layout, at: int) -> str:
-    if at in layout.wrapped:
-        return rf">{{\raggedright\arraybackslash}}p{{{layout.wrapped[at]:.0f}pt}}"
+    if at in layout.prose:
+        # Shares of the lines that are left, of which tabularx wants as many as there are columns of prose.
+        share = layout.prose[at] * len(layout.prose) / sum(layout.prose.values())
+        return rf">{{\raggedright\arraybackslash\hsize={share:.3f}\hsize}}X"
     numeric = all(isinstance(row[at], int | float) or row[at] is None for row in sheet.rows)
     return "r" if numeric else "l"
 
 
 def _head(sheet: Sheet, layout: Layout, at: int) -> str:
     name = cut(sheet.columns[at], LONGEST_CELL)
-    if at in layout.wrapped or not layout.stacked:
+    if at in layout.prose or not layout.stacked:
         return latex(name)
-    alone = replace(sheet, columns=tuple("" for _ in sheet.columns))
-    lines = head_lines(name, natural_width(alone, at, layout.size, True), layout.size)
-    return _stacked([latex(line) for line in lines], "b")
+    room = max(len(line) for row in sheet.rows for line in lines_of(row[at], True))
+    return _stacked([latex(line) for line in head_lines(name, room)], "b")
 
 
 def _cell(sheet: Sheet, layout: Layout, row: int, at: int) -> str:
-    text = cut(written(sheet.rows[row][at]), LONGEST_CELL)
     bold = r"\textbf{{{}}}" if (row, at) in sheet.best else "{}"
-    found = ESTIMATE.fullmatch(text) if layout.stacked and at not in layout.wrapped else None
-    if not found:
-        return bold.format(signs(latex(text)) if text != "--" else text)
-    return _stacked([bold.format(signs(latex(found[each]))) for each in ("value", "interval")], "t")
+    text = cut(written(sheet.rows[row][at]), LONGEST_CELL)
+    lines = lines_of(text, layout.stacked and at not in layout.prose)
+    return _stacked([bold.format(line if line == "--" else signs(latex(line))) for line in lines], "t")
 
 
 def _stacked(lines: Sequence[str], side: str) -> str:
-    if len(lines) == 1:
-        return lines[0]
     inner = r" \\ ".join(lines)
-    return rf"\begin{{tabular}}[{side}]{{@{{}}l@{{}}}}{inner}\end{{tabular}}"
+    return inner if len(lines) == 1 else rf"\begin{{tabular}}[{side}]{{@{{}}l@{{}}}}{inner}\end{{tabular}}"
 
 
 REPORT = "report.ipynb"
@@ -200,19 +196,9 @@ REPORT = "report.ipynb"
 SAME = 1e-4
 
 
-def drawn_for(results: Results, page: Page) -> bool:
-    """Whether all figures of these results are drawn in that style, and their files are there."""
-    return results.pictures is not None and all(fits(each, page) for each in results.pictures)
-
-
 def fits(picture: Picture, page: Page) -> bool:
     """Whether a figure is drawn in that style, is no wider than the page, and its file is there."""
     return picture.style == page.name and picture.width <= page.text + 0.01 and picture.pdf.is_file()
-
-
-def redrawable(results: Results) -> bool:
-    """Whether a notebook of this repository makes such results."""
-    return results.experiment in {*experiment_names(), *collection_names()}
 
 
 def redrawn(results: Results, page: Page, workshop: Path) -> Results:
@@ -257,31 +243,24 @@ def parameters(results: Results) -> dict[str, Any]:
 
 def differences(before: Sequence[Estimate], after: Sequence[Estimate]) -> str:
     """Where two runs differ in what they found, in a few words; "" where they do not."""
-    known, fresh = _by_place(before), _by_place(after)
+    known, fresh = ({place(each): each for each in estimates} for estimates in (before, after))
     if known.keys() != fresh.keys():
         return f"{len(known.keys() ^ fresh.keys())} are in one of them only"
-    other = [at for at, one in known.items() if not _same(one, fresh[at])]
+    near = partial(np.allclose, rtol=SAME, atol=SAME / 100, equal_nan=True)
+    other = [at for at, one in known.items() if one.n != fresh[at].n or not near(_bounds(one), _bounds(fresh[at]))]
     if not other:
         return ""
     first = known[other[0]]
-    place = ", ".join(f"{key} {value}" for key, value in first.where.items())
-    return f"{len(other)} of {len(known)}, the first: {first.id} ({place}) was {first}, is {fresh[other[0]]}"
+    where = ", ".join(f"{key} {value}" for key, value in first.where.items())
+    return f"{len(other)} of {len(known)}, the first: {first.id} ({where}) was {first}, is {fresh[other[0]]}"
 
 
-def _by_place(estimates: Sequence[Estimate]) -> dict[tuple[object, ...], Estimate]:
-    return {(each.id, each.data, *sorted(each.where.items())): each for each in estimates}
-
-
-def _same(one: Estimate, other: Estimate) -> bool:
-    pairs = ((one.value, other.value), (one.low, other.low), (one.high, other.high))
-    return one.n == other.n and all(
-        math.isnan(a) == math.isnan(b) and (math.isnan(a) or math.isclose(a, b, rel_tol=SAME, abs_tol=SAME / 100))
-        for a, b in pairs
-    )
+def _bounds(each: Estimate) -> tuple[float, ...]:
+    return each.value, each.low, each.high
 
 
 PREAMBLE = r"""% What figures, tables, numbers and checklist need: \input{recuse} in the preamble. By `recuse paper`.
-\usepackage{graphicx,booktabs,array}
+\usepackage{graphicx,booktabs,array,tabularx}
 % Where this folder lies, seen from your paper: \newcommand{\RecuseFolder}{recuse/} before you read this file.
 \providecommand{\RecuseFolder}{}
 % A simulated number prints this word beside it; a text that says it once, in front, need not repeat it.
@@ -302,11 +281,6 @@ MARK
   \raggedright #1 & \raggedright\arraybackslash #2 \\[1.5pt]}
 \input{\RecuseFolder numbers}
 """
-
-
-def preamble() -> str:
-    """recuse.tex."""
-    return PREAMBLE.replace("MARK", MARK)
 
 
 def example(every: Sequence[Results], page: Page) -> str:
@@ -346,7 +320,8 @@ def example(every: Sequence[Results], page: Page) -> str:
 def appendix(every: Sequence[Results]) -> str:
     """appendix.tex: all figures and tables that example.tex does not show."""
     head = "% All other figures and tables; a page is begun anew so that no more floats wait than TeX can hold."
-    return "\n".join([head, *(line for each in every for line in _rest(each, shown=each.found is not None)), ""])
+    lines = [[*_inputs(each, slice(1 if each.found else 0, None)), r"\clearpage"] for each in every]
+    return "\n".join([head, *chain.from_iterable(lines), ""])
 
 
 def _class(page: Page) -> list[str]:
@@ -381,28 +356,21 @@ def _findings(results: Results) -> list[str]:
         )
     refs = [rf"Figure~\ref{{fig:{stem(results, each.name)}}}" for each in (results.pictures or ())[:1]]
     refs += [rf"Table~\ref{{tab:{stem(results, each.name)}}}" for each in (results.sheets or ())[:1] if each.rows]
-    if refs:
-        told.append(f"See {' and '.join(refs)}.")
-    told += [rf"\input{{\RecuseFolder figures/{stem(results, each.name)}}}" for each in (results.pictures or ())[:1]]
-    told += [rf"\input{{\RecuseFolder tables/{stem(results, each.name)}}}" for each in (results.sheets or ())[:1]]
-    return [*told, ""]
+    see = [f"See {' and '.join(refs)}."] if refs else []
+    return [*told, *see, *_inputs(results, slice(1)), ""]
 
 
-def _rest(results: Results, shown: bool) -> list[str]:
-    """The figures and tables of some results but for those that the example shows."""
-    first = 1 if shown else 0
-    named = [
-        rf"\input{{\RecuseFolder figures/{stem(results, each.name)}}}" for each in (results.pictures or ())[first:]
-    ]
-    named += [rf"\input{{\RecuseFolder tables/{stem(results, each.name)}}}" for each in (results.sheets or ())[first:]]
-    return [*named, r"\clearpage"]
+def _inputs(results: Results, chosen: slice) -> list[str]:
+    """The lines that read some figures and some tables."""
+    exhibits = (("figures", results.pictures or ()), ("tables", results.sheets or ()))
+    names = [(folder, stem(results, each.name)) for folder, every in exhibits for each in every[chosen]]
+    return [rf"\input{{\RecuseFolder {folder}/{name}}}" for folder, name in names]
 
 
 #: What was written last, with its hash: by this a file that somebody changed is known.
-RECORD = "paper.json"
+RECORD, FACTS = "paper.json", {"protocol": PROTOCOL}
 #: What every paper has, whatever its results are.
 ALWAYS = ("recuse.tex", "numbers.tex", "methods.tex", "checklist.tex", "references.bib", "example.tex", "appendix.tex")
-OURS = re.compile(r"((figures|tables)/)?[A-Za-z0-9_-]+\.(tex|bib|pdf)")
 
 
 @dataclass(frozen=True)
@@ -425,11 +393,13 @@ def write(
     all of it is made.
     """
     on, every = page(style), load_all(places)
-    _refuse_strangers(folder, force)
+    _refuse_strangers(folder, ALWAYS, force)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".drawing-") as workshop:
         ready, notes = [], []
-        again = [each.label for each in every if not drawn_for(each, on) and redrawable(each)]
+        ours = {*experiment_names(), *collection_names()}
+        stale = [each for each in every if each.pictures is None or not all(fits(one, on) for one in each.pictures)]
+        again = [each.label for each in stale if each.experiment in ours]
         for results in every:
             if results.label in again:
                 at = f"{again.index(results.label) + 1} of {len(again)}"
@@ -439,7 +409,8 @@ def write(
             ready.append(kept)
             notes += left
         files = contents(ready, on)
-    _put(files, folder, force)
+    _refuse_strangers(folder, files, force)
+    export.renew(files, folder, RECORD, FACTS)
     return Written(folder, tuple(sorted(files)), tuple(notes))
 
 
@@ -465,7 +436,7 @@ def contents(every: Sequence[Results], on: Page) -> dict[str, bytes]:
     """The bytes of every file by its place in the folder; the same for the same results."""
     done = checklist(every)
     texts = (
-        preamble(),
+        PREAMBLE.replace("MARK", MARK),
         numbers_tex(every, done.macros),
         methods_tex(every),
         checklist_tex(done),
@@ -483,53 +454,18 @@ def contents(every: Sequence[Results], on: Page) -> dict[str, bytes]:
     return files
 
 
-def _put(files: Mapping[str, bytes], folder: Path, force: bool) -> None:
-    """Write everything and the record of it; what an earlier paper left and this one does not have goes.
-
-    What somebody has changed since does not go.
-    """
-    known = _recorded(folder)
-    _refuse_strange(folder, files, force)
-    left = [name for name in sorted(set(known) - set(files)) if _hash_of(folder / name) == known[name]]
-    hashes = {name: hashlib.sha256(export.cleaned(name, files[name])).hexdigest() for name in sorted(files)}
-    record = json.dumps({"protocol": PROTOCOL, "files": hashes}, indent=1)
-    export.write({**files, RECORD: f"{record}\n".encode()}, folder)
-    for name in left:
-        (folder / name).unlink()
-
-
-def _refuse_strange(folder: Path, names: Iterable[str], force: bool) -> None:
-    """Refuse to replace what this command did not write."""
-    known = _recorded(folder)
-    strange = [name for name in names if name not in known and (folder / name).exists()]
-    if strange and not force:
-        raise ValueError(f"{folder}: {', '.join(strange[:5])} is there and not ours; another --to, or --force")
-
-
-def _hash_of(path: Path) -> str:
-    """The sha256 of a file, "" where there is none within our folders."""
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() and not path.parent.is_symlink() else ""
-
-
-def _recorded(folder: Path) -> dict[str, str]:
-    """The hashes of what this command wrote into the folder, by place; none of a folder that it never wrote into."""
-    path = folder / RECORD
-    if not path.is_file():
-        return {}
-    try:
-        files = json.loads(path.read_text(encoding="utf-8"))["files"]
-        return {str(name): str(value) for name, value in files.items() if OURS.fullmatch(name)}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise ValueError(f"{path}: no record of a paper; remove it, or name another folder with --to") from None
-
-
-def _refuse_strangers(folder: Path, force: bool) -> None:
-    """Refuse a folder in which a file of ours was changed or one of its names is taken, before anything is computed."""
+def _refuse_strangers(folder: Path, names: Iterable[str], force: bool) -> None:
+    """Refuse to replace what this command did not write, or what was changed since."""
     export.held(folder, "--to")
-    changed = [name for name, before in _recorded(folder).items() if _hash_of(folder / name) not in ("", before)]
+    known = export.recorded(folder, RECORD, FACTS)
+    names = names if known else (*names, RECORD)
+    known = known or {}
+    changed = [name for name, before in known.items() if export.sha256_of(folder / name) not in ("", before)]
+    strange = [name for name in names if name not in known and (folder / name).exists()]
     if changed and not force:
         raise ValueError(
             f"{folder}: changed since it was made: {', '.join(changed[:5])}; keep your words in files of your own, "
             "which \\input ours, or --force replaces them"
         )
-    _refuse_strange(folder, ALWAYS, force)
+    if strange and not force:
+        raise ValueError(f"{folder}: {', '.join(strange[:5])} is there and not ours; another --to, or --force")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import html
 import re
 import struct
@@ -15,7 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from helpers.escaping import cut, visible
+from helpers.escaping import visible
 
 #: What a drawing of ours begins with: no entities, no style sheets, no other encoding.
 _HEAD = re.compile(
@@ -47,114 +46,77 @@ def only_draws(content: bytes) -> bool:
 
 
 def _still(element: ET.Element) -> bool:
-    if _bare(element.tag) not in PARTS:
-        return False
-    style = "".join(element.itertext()) if _bare(element.tag) == "style" else ""
-    values = {_bare(name): value for name, value in element.attrib.items()}
-    hrefs = [value for name, value in values.items() if name in ("href", "src")]
+    tag = element.tag.rpartition("}")[2]
+    style = "".join(element.itertext()) if tag == "style" else ""
+    values = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
     return (
-        not any(name.startswith("on") or name == "base" for name in values)
-        and all(_INSIDE.match(href) for href in hrefs)
+        tag in PARTS
+        and not any(name.startswith("on") or name == "base" for name in values)
+        and all(_INSIDE.match(values[name]) for name in ("href", "src") if name in values)
         and not any(re.search(r"url\s*\((?!#)|@import|\\", each, re.IGNORECASE) for each in (style, *values.values()))
     )
 
 
-def _bare(name: str) -> str:
-    return name.rpartition("}")[2]
-
-
 #: A formula between dollars, or a piece of code, in which dollars are only signs.
 _FORMULA = re.compile(r"(?P<code>(`+).+?\2)|(?<![\\$])\$(?P<tex>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?!\d)", re.DOTALL)
-#: A mark that stands for a formula while Markdown is made a page; its signs are private ones that no text keeps.
-_MARK = "\ue000{}\ue001"
 #: Browsers break no line within a formula: one of more letters than this gets a box of its own that scrolls.
-LONG = 40
-_BOX = '<span class="formula" role="group" tabindex="0" aria-label="Formula">{}</span>'
+LONG_FORMULA = 16
 #: What a formula may be made of.
-FORMULAS_PARTS = {
+FORMULA_PARTS = {
     *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msub", "msup", "msubsup", "mfrac", "msqrt", "mroot"),
     *("mover", "munder", "munderover", "mtable", "mtr", "mtd"),
 }
-_SAFE = {"display": re.compile("inline"), "width": re.compile(r"-?[0-9.]+em"), "stretchy": re.compile("true|false")}
-_SPACE = "{http://www.w3.org/1998/Math/MathML}"
-
-
-def with_marks(markdown: str) -> tuple[str, list[str]]:
-    """A text with a mark in place of each formula, and the formulas in TeX."""
-    found: list[str] = []
-
-    def mark(match: re.Match[str]) -> str:
-        if match["tex"] is None:
-            return match[0]
-        found.append(match["tex"])
-        return _MARK.format(len(found) - 1)
-
-    clean = markdown.replace("\ue000", "").replace("\ue001", "")
-    return _FORMULA.sub(mark, clean), found
-
-
-def set_formulas(page: str, formulas: list[str]) -> str:
-    """The page with each mark replaced by its formula."""
-    for number, tex in enumerate(formulas):
-        made = mathml(tex)
-        page = page.replace(_MARK.format(number), _BOX.format(made) if len(tex) > LONG else made)
-    return page
 
 
 def mathml(tex: str) -> str:
     r"""A formula as MathML; one that holds anything but letters, numbers and signs stands as its TeX, as code.
 
-    >>> mathml("a_1")[:46], mathml(r"\notacommand")
-    ('<math display="inline"><mrow><msub><mi>a</mi><', '<code>\\notacommand</code>')
+    >>> mathml("a_1")[-46:], mathml(r"\frac{")
+    ('>&#97;</mi><mn>&#49;</mn></msub></mrow></math>', '<code>&#92;&#102;&#114;&#97;&#99;&#123;</code>')
     """
     from latex2mathml.converter import convert
 
     try:
-        tree = ET.fromstring(convert(tex))
+        made = convert(tex)
+        parts = [(each.tag.rpartition("}")[2], each.text or "") for each in ET.fromstring(made).iter()]
     except Exception:  # the library's own errors, and XML's
-        return _code(tex)
-    for element in tree.iter():
-        element.tag = element.tag.removeprefix(_SPACE)
-        told = element.text or ""
-        if element.tag not in FORMULAS_PARTS or "\\" in told:
-            return _code(tex)
-        element.attrib = {key: value for key, value in element.attrib.items() if _allowed(key, value)}
-    return ET.tostring(tree, encoding="unicode")
+        parts = [("error", "")]
+    if any(tag not in FORMULA_PARTS or "\\" in text for tag, text in parts):
+        return f"<code>{_numbered(tex)}</code>"
+    return re.sub(">([^<]+)<", lambda text: f">{_numbered(html.unescape(text[1]))}<", made)
 
 
-def _allowed(key: str, value: str) -> bool:
-    return key in _SAFE and _SAFE[key].fullmatch(value) is not None
+def _numbered(text: str) -> str:
+    """Signs by their numbers, as which none is one of Markdown."""
+    return "".join(f"&#{ord(sign)};" for sign in text)
 
 
-def _code(tex: str) -> str:
-    return f"<code>{html.escape(tex)}</code>"
-
-
-#: Elements that come through; of all others the words do, and of these not even they.
+#: Elements that come through; of all others the words do, and of GONE not even they.
 ALLOWED = {
-    *("p", "br", "hr", "strong", "em", "b", "i", "del", "sub", "sup", "code", "pre", "blockquote", "span", "a"),
-    *("ul", "ol", "li", "h2", "h3", "h4", "table", "caption", "thead", "tbody", "tr", "th", "td", "div"),
+    *("p", "br", "hr", "strong", "em", "b", "i", "del", "sub", "sup", "code", "pre", "blockquote", "span"),
+    *("ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6"),
+    *("table", "caption", "thead", "tbody", "tr", "th", "td"),
 }
-GONE = ("script", "style", "iframe", "object", "embed", "svg", "math", "template", "noscript", "title", "textarea")
-GONE += ("select", "button", "form", "input", "xmp", "plaintext", "audio", "video", "link", "meta", "base", "img")
+GONE = {"script", "style", "iframe", "object", "embed", "svg", "template", "noscript", "title", "textarea"}
+GONE |= {"select", "button", "form", "input", "xmp", "plaintext", "audio", "video", "link", "meta", "base", "img"}
+#: What only our own words may have, with its attributes.
+OURS = {"a": {"href"}, "math": {"display"}, "mo": {"stretchy"}, "mspace": {"width"}}
+_RIGHT = {"style": {"text-align: right;", "text-align:right"}}
 #: A cell of a table with more letters is given room to be read in.
-FRAGMENTS_LONG = 60
-_SCROLL = {"class": "scroll", "role": "group", "tabindex": "0"}
+LONG_CELL = 60
 _OUTSIDE = re.compile(r"https?://[^\s\"'<>]+")
-_FRAGMENTS_INSIDE = re.compile(r"[A-Za-z0-9_./-]+(\?[a-z]+=[A-Za-z0-9_%.-]+)?(#[A-Za-z0-9_.-]+)?|#[A-Za-z0-9_.-]+")
-#: Where a link of a notebook leads from the report; None: nowhere, its words stay.
-Leads = Callable[[str], str | None]
+_WITHIN = re.compile(r"[A-Za-z0-9_./-]+(\?[a-z]+=[A-Za-z0-9_%.-]+)?(#[A-Za-z0-9_.-]+)?|#[A-Za-z0-9_.-]+")
 
 
 @dataclass
 class Place:
     """Where on a page parts are put: headings and tables get a number and an address that no other has.
 
-    `leads` turns an address of the notebook into one of the report. `headings` are those of the page so far, with
-    their addresses.
+    `leads` turns an address of the notebook into one of the report, None where it leads nowhere and only its words
+    stay. `headings` are those of the page so far, with their addresses.
     """
 
-    leads: Leads = lambda _: None
+    leads: Callable[[str], str | None] = lambda _: None
     heading: str = ""
     headings: list[tuple[str, str]] = field(default_factory=list)
     tables: int = 0
@@ -173,109 +135,105 @@ class Place:
 
 def words_of(markdown: str, place: Place) -> Markup:
     """What we wrote in Markdown: headings, links and formulas count."""
-
-    marked, formulas = with_marks(markdown)
-    return Markup(set_formulas(_reshaped(_html(marked), place, own=True), formulas))
+    marked = _FORMULA.sub(lambda found: found[0] if found["tex"] is None else mathml(found["tex"]), markdown)
+    return _shaped(_html(marked), place, ours=True)
 
 
 def said(markdown: str, place: Place) -> Markup:
     """What a cell said in Markdown: names and texts of models stand in it, so no link and no heading comes through."""
-    return Markup(_reshaped(_html(markdown), place, own=False))
+    return shown(_html(markdown), place)
 
 
 def shown(html: str, place: Place) -> Markup:
     """What a cell showed as HTML (tables), in the same way."""
-    return Markup(_reshaped(html, place, own=False))
+    return _shaped(html, place, ours=False)
 
 
 def _html(markdown: str) -> str:
-    from nbconvert.filters import markdown2html
+    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-    return markdown2html(markdown)
+    return MarkdownWithMath(IPythonRenderer(escape=False, exclude_anchor_links=True)).render(markdown)
 
 
-def _reshaped(html: str, place: Place, own: bool) -> str:
-    """HTML in the form of our pages, of which nothing that is not allowed is left."""
-    from bs4 import BeautifulSoup, Comment, MarkupResemblesLocatorWarning
+def _shaped(html: str, place: Place, ours: bool) -> Markup:
+    """HTML of which only what is allowed is left, in the form of our pages."""
+    import nh3
+    from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning
 
+    clean = nh3.clean(
+        html,
+        tags=ALLOWED | OURS.keys() | FORMULA_PARTS if ours else ALLOWED,
+        clean_content_tags=GONE if ours else GONE | {"math"},
+        attributes={"*": set(), **(OURS if ours else {})},  # without "*" nh3 lets some of its own through
+        tag_attribute_values={"td": _RIGHT, "th": _RIGHT},
+        url_schemes={"http", "https"},
+        link_rel=None,
+    )
     with warnings.catch_warnings():  # a text that is only an address is a text all the same
         warnings.simplefilter("ignore", MarkupResemblesLocatorWarning)
-        soup = BeautifulSoup(html, "html.parser")
-    for gone in soup.find_all(GONE):
-        gone.decompose()
-    for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
-        comment.extract()
-    for text in soup.find_all(string=True):
-        text.replace_with(visible(str(text)))
-    for element in soup.find_all(True):
-        if not element.decomposed:  # with a heading goes the mark within it
-            _settle(element, place, own)
+        soup = BeautifulSoup(visible(clean), "html.parser")
+    for heading in soup.find_all(re.compile("^h[1-6]$")):
+        _set_heading(heading, place, ours)
+    for link in soup.find_all("a"):
+        _set_link(link, place)
+    for formula in soup.find_all("math"):
+        if len(formula.get_text()) > LONG_FORMULA:
+            formula.wrap(_box(soup, "span", {"class": "formula", "aria-label": "Formula"}))
     for table in soup.find_all("table"):
-        _table(soup, table, place)
-    return _gate(str(soup))
+        _set_table(soup, table, place)
+    return Markup(soup)
 
 
-def _settle(element: Any, place: Place, own: bool) -> None:
-    """One element with the attributes that it may have here."""
-    name, before = element.name, dict(element.attrs)
-    element.attrs.clear()
-    if re.fullmatch("h[1-6]", name):
-        _heading(element, place, own)
-    elif name == "a":
-        address = _address(str(before.get("href", "")), place) if own else None
-        if address is None:
-            element.unwrap()
-        else:
-            element.attrs = {"href": address}
-            if _OUTSIDE.fullmatch(address):
-                element["rel"] = "noopener noreferrer"
-    elif name not in ALLOWED:
-        element.unwrap()
-    elif name in ("td", "th") and "right" in str(before.get("style")):
-        element["class"] = "number"
-    elif name == "td" and len(element.get_text()) > FRAGMENTS_LONG:
-        element["class"] = "long"
+def _box(soup: Any, name: str, attributes: Mapping[str, str]) -> Any:
+    """An element that scrolls, by keyboard too."""
+    return soup.new_tag(name, attrs={**attributes, "role": "group", "tabindex": "0"})
 
 
-def _heading(element: Any, place: Place, own: bool) -> None:
-    for mark in element.find_all("a", class_="anchor-link"):
-        mark.decompose()
-    if not own:
-        element.name = "strong"
+def _set_heading(heading: Any, place: Place, ours: bool) -> None:
+    if not ours:
+        heading.name = "strong"
         return
-    element.name = f"h{max(2, min(4, int(element.name[1])))}"
-    place.heading = element.get_text().strip()
-    element["id"] = place.address(place.heading)
-    if element.name == "h2":
-        place.headings.append((place.heading, element["id"]))
+    heading.name = f"h{max(2, min(4, int(heading.name[1])))}"
+    place.heading = heading.get_text().strip()
+    heading["id"] = place.address(place.heading)
+    if heading.name == "h2":
+        place.headings.append((place.heading, heading["id"]))
 
 
-def _address(href: str, place: Place) -> str | None:
+def _set_link(link: Any, place: Place) -> None:
+    href = str(link.get("href", ""))
     if _OUTSIDE.fullmatch(href):
-        return href
-    led = href if href.startswith("#") else place.leads(href)
-    return led if led is not None and _FRAGMENTS_INSIDE.fullmatch(led) else None
+        link["rel"] = "noopener noreferrer"
+        return
+    address = href if href.startswith("#") else place.leads(href)
+    if address is None or not _WITHIN.fullmatch(address):
+        link.unwrap()
+    else:
+        link["href"] = address
 
 
-def _table(soup: Any, table: Any, place: Place) -> None:
+def _set_table(soup: Any, table: Any, place: Place) -> None:
     """A table in a box of its own that scrolls, with a caption and heads that say what they are of."""
     place.tables += 1
-    for row in table.find_all("tr"):
-        for cell in row.find_all("th"):
-            cell["scope"] = "col" if row.find_parent("thead") else "row"
-            if not cell.get_text().strip():  # the corner of a table with names of rows
-                cell.name = "td"
-                del cell["scope"]
+    for cell in table.find_all(["th", "td"]):
+        if cell.attrs.pop("style", ""):
+            cell["class"] = "number"
+        elif cell.name == "td" and len(cell.get_text()) > LONG_CELL:
+            cell["class"] = "long"
+        if cell.name == "th" and not cell.get_text().strip():  # the corner of a table with names of rows
+            cell.name = "td"
+        elif cell.name == "th":
+            cell["scope"] = "col" if cell.find_parent("thead") else "row"
     caption = table.find("caption") or soup.new_tag("caption")
-    words = caption.get_text().strip() or _words_below(table) or place.heading or "what the cell above shows"
+    words = caption.get_text().strip() or _take_words_below(table) or place.heading or "what the cell above shows"
     caption.clear()
     caption.append(f"Table {place.tables}. {words}")
     caption["id"] = place.address(f"table-{place.tables}")
     table.insert(0, caption)
-    table.wrap(soup.new_tag("div", attrs={**_SCROLL, "aria-labelledby": caption["id"]}))
+    table.wrap(_box(soup, "div", {"class": "scroll", "aria-labelledby": caption["id"]}))
 
 
-def _words_below(table: Any) -> str:
+def _take_words_below(table: Any) -> str:
     """The paragraph that a finished table has below it, which is its caption; it is taken away there."""
     # Only tables of `helpers.tables` are followed by their words in the same output, and are no child of anything.
     below = table.find_next_sibling()
@@ -286,42 +244,12 @@ def _words_below(table: Any) -> str:
     return words
 
 
-def _gate(html: str) -> str:
-    """The last gate, whatever was done before it: an allow-list by a library that is made for it."""
-    import bleach
-
-    return bleach.clean(
-        html,
-        tags=ALLOWED,
-        attributes=_may_have,
-        protocols={"http", "https"},
-        strip=True,
-        strip_comments=True,
-    )
-
-
-def _may_have(tag: str, name: str, value: str) -> bool:
-    """Whether an element may have an attribute of this value."""
-    if tag == "a":
-        outside = bool(_OUTSIDE.fullmatch(value))
-        return (name == "href" and (outside or bool(_FRAGMENTS_INSIDE.fullmatch(value)))) or (
-            name == "rel" and value == "noopener noreferrer"
-        )
-    if tag == "div":
-        return _SCROLL.get(name) == value or (name == "aria-labelledby" and bool(re.fullmatch(r"[a-z0-9-]+", value)))
-    if name == "class" and tag in ("td", "th"):
-        return value in ("number", "long")
-    if tag == "th":
-        return name == "scope" and value in ("col", "row")
-    return name == "id" and tag in ("h2", "h3", "h4", "caption") and bool(re.fullmatch(r"[a-z0-9-]+", value))
-
-
-#: Letters of an alternative text before the rest stands below the figure only.
-LONGEST_ALT = 250
 #: Pixels that no figure of ours has.
 WIDEST = 10_000
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _PNG = b"\x89PNG\r\n\x1a\n"
+#: What may be downloaded of a figure (kind of file, address), by the bytes of its PNG.
+Files = Mapping[bytes, Sequence[tuple[str, str]]]
 
 
 @dataclass(frozen=True)
@@ -335,19 +263,7 @@ class Picture:
     caption: Markup
     address: str
     number: int
-    files: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def brief(self) -> str:
-        """The text in place of the picture; the whole of a long one stands below the figure."""
-        if len(self.alt) <= LONGEST_ALT:
-            return self.alt
-        return f"{cut(self.alt, LONGEST_ALT)} (All of it stands below the figure.)"
-
-    @property
-    def words(self) -> str:
-        """The whole alternative text where `brief` is not all of it, else ""."""
-        return self.alt if len(self.alt) > LONGEST_ALT else ""
+    files: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -359,63 +275,44 @@ class Part:
     label: str = ""
 
 
-def parts(book: Any, place: Place, files: Mapping[bytes, Sequence[tuple[str, str]]]) -> list[Part]:
-    """The cells of a notebook in order, without its title.
-
-    `files` are what may be downloaded of a figure (word, address), by the bytes of its PNG.
-    """
-    found: list[Part] = []
+def parts(book: Any, place: Place, files: Files) -> Iterator[Part]:
+    """The cells of a notebook in order, without its title."""
     for number, cell in enumerate(book.cells):
-        if cell.cell_type == "markdown":
-            source = re.sub(r"\A\s*#\s[^\n]*\n*", "", cell.source) if number == 0 else cell.source
-            found += [Part("words", words_of(source, place))] if source.strip() else []
+        source = re.sub(r"\A\s*#\s[^\n]*\n*", "", cell.source) if number == 0 else cell.source
+        if cell.cell_type == "markdown" and source.strip():
+            yield Part("words", words_of(source, place))
         elif cell.cell_type == "code":
-            found += [_cells_code(cell)] if cell.source.strip() else []
-            found += _outputs(cell.outputs, place, files)
-    return found
+            if cell.source.strip():
+                yield Part("code", _painted(cell.source), f"Code of cell {cell.execution_count}")
+            yield from _outputs(cell.outputs, place, files)
 
 
-def _cells_code(cell: Any) -> Part:
+def _painted(source: str) -> Markup:
+    """Python in the colours of its words."""
+    import nh3
     from nbconvert.filters import Highlight2HTML
 
-    made = Highlight2HTML()(visible(cell.source), language="ipython3")
-    return Part("code", _painted(made), f"Code of cell {cell.execution_count}")
+    made = Highlight2HTML()(visible(source), language="ipython3")
+    return Markup(nh3.clean(made, tags={"span"}, attributes={"*": set(), "span": {"class"}}))
 
 
-def _painted(highlighted: str) -> Markup:
-    """Pygments' page of a source: nothing but <span class="..."> around escaped signs."""
-    inner = highlighted[highlighted.index("<pre>") + 5 : highlighted.rindex("</pre>")]
-    tags = re.sub(r'<span(?: class="[a-z0-9 ]+")?>|</span>', "", inner)
-    if "<" in tags or ">" in tags:
-        raise ValueError("the highlighted code of a cell holds markup of another kind; nbconvert writes it otherwise")
-    return Markup(inner)
-
-
-def _outputs(outputs: Sequence[Any], place: Place, files: Mapping[bytes, Sequence[tuple[str, str]]]) -> Iterator[Part]:
+def _outputs(outputs: Sequence[Any], place: Place, files: Files) -> Iterator[Part]:
     """The outputs of a cell; a slanted line after a figure is its caption."""
     waiting = list(outputs)
     while waiting:
         each = waiting.pop(0)
         data = each.get("data", {})
-        if each.output_type == "stream":
-            yield Part("text", _plain(each.text))
-        elif "image/png" in data:
-            caption = ""
-            if waiting and _is_caption(waiting[0]):
-                caption = waiting.pop(0).data["text/markdown"]
-            yield Part("figure", _picture(data["image/png"], _about(each), caption, place, files))
+        if "image/png" in data:
+            caption = waiting.pop(0).data["text/markdown"] if waiting and _is_caption(waiting[0]) else ""
+            about = each.get("metadata", {}).get("image/png")
+            yield Part("figure", _picture(data["image/png"], about, caption, place, files))
         elif "text/markdown" in data:
             yield Part("words", said(data["text/markdown"], place))
         elif "text/html" in data:
             yield Part("words", shown(data["text/html"], place))
-        elif "text/plain" in data:
-            yield Part("text", _plain(data["text/plain"]))
-
-
-def _about(output: Any) -> Mapping[str, Any]:
-    """What a picture's metadata tell of it; the format of notebooks says nothing of their kind."""
-    told = output.get("metadata", {}).get("image/png")
-    return told if isinstance(told, Mapping) else {}
+        elif each.output_type == "stream" or "text/plain" in data:
+            text = each.text if each.output_type == "stream" else data["text/plain"]
+            yield Part("text", visible(_COLOURS.sub("", text)))
 
 
 def _is_caption(output: Any) -> bool:
@@ -423,40 +320,27 @@ def _is_caption(output: Any) -> bool:
     return len(text) > 1 and text.startswith("*") and text.endswith("*") and text[1] != "*" and "\n" not in text
 
 
-def _plain(text: str) -> str:
-    return visible(_COLOURS.sub("", text))
-
-
-def _picture(
-    encoded: str,
-    about: Mapping[str, Any],
-    caption: str,
-    place: Place,
-    files: Mapping[bytes, Sequence[tuple[str, str]]],
-) -> Picture:
-    """A figure of the notebook; one that is no PNG is a ValueError."""
+def _picture(encoded: str, about: Any, caption: str, place: Place, files: Files) -> Picture:
+    """A figure of the notebook, `about` being what its metadata say; one that is no PNG is a ValueError."""
     try:
         data = base64.b64decode("".join(encoded.split()), validate=True)
-    except binascii.Error:
+    except ValueError:
         data = b""
     if not data.startswith(_PNG) or len(data) < 24:
         raise ValueError("a figure of a notebook is no PNG; run the notebook again")
     across, down = struct.unpack(">II", data[16:24])
-    told = about.get("width")
-    width = told if isinstance(told, int) and 0 < told < WIDEST else across
+    about = about if isinstance(about, Mapping) else {}  # the format of notebooks says nothing of its kind
+    width = about.get("width")
+    width = width if isinstance(width, int) and 0 < width < WIDEST else across
+    words = " ".join(visible(caption).replace("*", "").split())
     place.figures += 1
-    own = files.get(data, ())
     return Picture(
         data=base64.b64encode(data).decode("ascii"),
         width=width,
         height=round(width * down / max(1, across)),
-        alt=visible(str(about.get("alt") or "")).strip() or _without_marks(caption) or "A figure without words.",
-        caption=said(caption, place) if caption else Markup(""),
+        alt=visible(str(about.get("alt") or "")).strip() or words or "A figure without words.",
+        caption=said(caption, place),
         address=place.address(f"figure-{place.figures}"),
         number=place.figures,
-        files=tuple(own),
+        files=tuple(files.get(data, ())),
     )
-
-
-def _without_marks(caption: str) -> str:
-    return " ".join(visible(caption).replace("*", "").split())

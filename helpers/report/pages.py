@@ -3,150 +3,117 @@
 from __future__ import annotations
 
 import ast
+import base64
 import hashlib
 import inspect
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path, PurePosixPath
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
 
-from markupsafe import Markup
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from helpers import export, overview, paths
-from helpers.escaping import markdown, visible
+from helpers.config.yaml_text import read_yaml
+from helpers.escaping import cut, markdown, visible
 from helpers.explain import UNITS, Section, rows, sections
 from helpers.figures.cards import MEANINGS
 from helpers.figures.panels import SOURCES
-from helpers.json_text import no_duplicates
 from helpers.overview import read_claims
 from helpers.report import fragments, verdicts
 from helpers.report.fragments import Place, said
-from helpers.report.layout import FIXED, Link, Page, Result, coded, document, part, results
-from helpers.report.verdicts import KINDS, Shelf, Verdicts, marked_verdicts
+from helpers.report.layout import FIXED, Result, results
+from helpers.report.verdicts import KINDS, Shelf, Verdicts
 from helpers.run.showing import WORDS
+from helpers.tables import format_table
 
-TERMS = {
-    "anchor": "A number that is shown before an answer is asked for, and that should not matter to it.",
-    "audit": "One judge and a frozen battery of manipulations, each with its control on the same question.",
-    "baseline": "The fixed opponent that candidates are compared with where answers are judged in pairs.",
-    "candidate": "A model whose answers are judged.",
-    "claim": "A number that somebody printed, with its place; notebooks recompute it where its data were published.",
-    "cluster": "What is taken for independent of all else of its kind: a question, an article or a scenario. Judgments "
-    "of one question are not, so intervals resample questions, never rows.",
-    "condition": "What is changed on purpose between judgments of the same answers: a hint, an edit, a treatment.",
-    "control": "The judgment of the same material without the manipulation.",
-    "estimand": "What a number is a number of: words, formula, who counts and who does not. The reference lists all.",
-    "estimate": "A number with its interval, its `n` and its number of clusters.",
-    "excess": "How much more often a vendor's own judges prefer its answers than other vendors' judges do.",
-    "family preference": "A judge prefers answers of its own vendor that another model wrote.",
-    "flip": "A verdict that is another one when the order of the answers is exchanged. Noise flips verdicts too.",
-    "hint": "What a judge is told of who wrote which answer.",
-    "interval": "Values that are compatible with what was seen, at 95 % unless it says otherwise; there is none below "
-    "ten clusters.",
-    "judge": "A model that is asked which answer is better.",
-    "key": "The name of a reply: a hash of everything that the model saw and that shapes its reply.",
-    "length-controlled effect": "What is left of the preference for a wording when both texts have as many letters.",
-    "outcome": "What became of a reply. Only `ok` carries a verdict; all others are counted and shown, never scored.",
-    "percentage point (pp)": "A difference of shares times a hundred.",
-    "position bias": "A preference for a place in which an answer is shown, whatever stands there.",
-    "primacy": "How much more often the place shown first wins than the second.",
-    "self-preference": "A judge prefers what it wrote itself over equally good answers.",
-    "slot": "The place in which an answer is shown; its rank is the place that it is given.",
-    "smallest detectable effect": "The true effect that would be found in four of five such runs. It stands beside "
-    "every result that shows nothing.",
-    "trial": "One question put to one judge under one condition. With its reply and its verdict it is a judgment.",
-    "verdict": "What a judge decided, read from its reply.",
-    "wording": "How one content is put: plain, padded, as a list, in a confident tone; no sentence is changed.",
-}
-OUTCOMES = {
-    "ok": "A verdict was read.",
-    "unparsed": "No verdict in the required form was found.",
-    "conflict": "Two verdicts that contradict each other were found.",
-    "invalid_ranking": "The ranking does not hold each label exactly once.",
-    "no_option": "None of the options was chosen.",
-    "two_options": "More than one option was chosen where one was asked for.",
-    "refused": "The model refused.",
-    "filtered": "A filter of the provider stopped the reply.",
-    "truncated": "The reply was cut at its limit of tokens.",
-    "empty": "The reply holds no text.",
-    "missing": "No reply is stored.",
-}
+ASSETS = Path(__file__).parent / "assets"
+_PARTS = re.compile(r"(`[^`]*`)")
 
 
 @dataclass(frozen=True)
-class Terms:
-    """One part of the glossary."""
+class Page:
+    """One page: its file, its title, its body, whether simulated numbers stand on it, and its headings with address."""
 
+    file: str
     title: str
-    address: str
-    terms: Mapping[str, Markup]
+    body: Markup
+    simulated: bool = False
+    headings: Sequence[tuple[str, str]] = ()
 
 
-def word_groups() -> list[Terms]:
-    """All parts: words of the field, outcomes, marks of verdicts, words of the judge card, sources of data, units."""
-    told = {f"{name}: {SOURCES.get(name, name)}": words.replace("**", "") for name, words in WORDS.items()}
-    card = {word: meaning.removeprefix(f"{word}: ") for word, meaning in MEANINGS.items()}
-    parts = {
-        "Words": TERMS,
-        "Outcomes of a reply": OUTCOMES,
-        "Marks of verdicts": KINDS,
-        "Words of the judge card": card,
-        "Sources of data": told,
-        "Units": UNITS,
-    }
-    return [
-        Terms(title, title.lower().replace(" ", "-"), {term: coded(_sentence(words)) for term, words in terms.items()})
-        for title, terms in parts.items()
-    ]
+def part(template: str, **values: Any) -> Markup:
+    """One template of this room with its values, every text of which is shown as text."""
+    return Markup(_environment().get_template(template).render(**values))
 
 
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}{'' if words.endswith('.') else '.'}"
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(ASSETS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        # Texts without signs that nobody would see; what is a page already is left as it is.
+        finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"coded": coded, "linked": linked, "sha256": sha256}
+    made.globals |= {"format_table": format_table, "rows_of": rows, "cut": cut}
+    return made
 
 
-HOME = paths.ROOT / "helpers"
+def coded(text: str) -> Markup:
+    """A text of ours in which what stands in `backticks` is code.
+
+    >>> coded("a < b, `x < y`")
+    Markup('a &lt; b, <code>x &lt; y</code>')
+    """
+    pieces = _PARTS.split(visible(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(piece[1:-1]) if at % 2 else escape(piece) for at, piece in enumerate(pieces)
+    )
+
+
+def linked(text: str, section: Section, own: str) -> Markup:
+    """The same with each other number of the section as a link to it."""
+    ids = sorted((id for id in section.estimands if "_" in id and id != own), key=len, reverse=True)
+    # Ids are letters, digits and underscores, of which none is a sign of HTML.
+    words = re.compile(rf"(?<![\w&;])({'|'.join(map(re.escape, ids)) or '(?!)'})(?![\w;])")
+    return Markup(words.sub(lambda found: f'<a href="#{section.module}-{found[1]}">{found[1]}</a>', str(coded(text))))
+
+
+def sha256(text: str) -> str:
+    """How a policy names a script or style that stands in the page."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}"
+
+
+def word_groups() -> dict[str, dict[str, str]]:
+    """The glossary: terms of the field, outcomes, marks of verdicts, words of the judge card, data sources, units."""
+    words = read_yaml(ASSETS / "glossary.yaml")
+    words["Marks of verdicts"] = KINDS
+    words["Words of the judge card"] = {word: text.removeprefix(f"{word}: ") for word, text in MEANINGS.items()}
+    sources = {f"{name}: {SOURCES.get(name, name)}": text.replace("**", "") for name, text in WORDS.items()}
+    return {**words, "Sources of data": sources, "Units": UNITS}
+
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+#: Name, signature and paragraphs of a function or record.
+Function = tuple[str, str, list[str]]
 
 
-@dataclass(frozen=True)
-class Function:
-    """One function or record: how it is called and what it says of itself, paragraph by paragraph."""
-
-    name: str
-    address: str
-    signature: str
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Room:
-    """A room of the package, or a module of it: what it is for and what it offers."""
-
-    name: str
-    address: str
-    words: tuple[str, ...]
-    entries: tuple[Function, ...]
-
-
-def list_rooms() -> list[Room]:
-    """Every room that offers something, in order of name; a package offers what its `__init__` names."""
-    found = []
-    for path in sorted([*HOME.glob("*.py"), *HOME.rglob("*/__init__.py"), *(HOME / "stats").glob("*.py")]):
-        name = ".".join(path.relative_to(HOME).with_suffix("").parts).removesuffix(".__init__")
-        if name.startswith("__"):
-            continue
-        tree = _tree(path)
-        offered = {called: node for called, node in _offered(path, tree) if not called.startswith("_")}
-        entries = tuple(_function(name, called, node) for called, node in sorted(offered.items()))
-        if entries:
-            found.append(Room(name, _address(name), _paragraphs(tree), entries))
-    return found
-
-
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+def list_rooms() -> Iterator[tuple[str, list[str], list[Function]]]:
+    """Every room that offers something, by name, with its paragraphs; a package offers what its `__init__` names."""
+    home = paths.ROOT / "helpers"
+    for path in sorted([*home.glob("[!_]*.py"), *home.rglob("*/__init__.py"), *(home / "stats").glob("[!_]*.py")]):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        offered = {name: node for name, node in _offered(path, tree) if not name.startswith("_")}
+        if offered:
+            room = ".".join(path.relative_to(home).with_suffix("").parts).removesuffix(".__init__")
+            yield room, _paragraphs(tree), [_function(name, node) for name, node in sorted(offered.items())]
 
 
 def _offered(path: Path, tree: ast.Module) -> Iterator[tuple[str, Definition]]:
@@ -155,205 +122,93 @@ def _offered(path: Path, tree: ast.Module) -> Iterator[tuple[str, Definition]]:
         if isinstance(node, Definition):
             yield node.name, node
         elif isinstance(node, ast.ImportFrom) and path.name == "__init__.py":
-            yield from _taken(path, node)
+            source = paths.ROOT.joinpath(*(node.module or "").split(".")).with_suffix(".py")
+            if source.parent == path.parent and source.is_file():
+                names = {each.name: each.asname or each.name for each in node.names}
+                inner = _offered(source, ast.parse(source.read_text(encoding="utf-8")))
+                yield from ((names[name], each) for name, each in inner if name in names)
 
 
-def _taken(path: Path, taking: ast.ImportFrom) -> Iterator[tuple[str, Definition]]:
-    """What `__init__` takes from a module of its own package, by the name that it has there."""
-    source = paths.ROOT.joinpath(*(taking.module or "").split(".")).with_suffix(".py")
-    if source.parent == path.parent and source.is_file():
-        defined = {node.name: node for node in _tree(source).body if isinstance(node, Definition)}
-        yield from ((each.asname or each.name, defined[each.name]) for each in taking.names if each.name in defined)
+def _function(name: str, node: Definition) -> Function:
+    words = _paragraphs(node)
+    fields = [each for each in node.body if isinstance(each, ast.AnnAssign) and isinstance(node, ast.ClassDef)]
+    node.name, node.decorator_list, node.body = name, [], fields
+    return name, ast.unparse(node).rstrip(":"), words
 
 
-def _function(room: str, called: str, node: Definition) -> Function:
-    return Function(called, _address(f"{room}.{called}"), _signature(called, node), _paragraphs(node))
-
-
-def _signature(called: str, node: Definition) -> str:
-    """How it is called; of a record its fields."""
-    if isinstance(node, ast.ClassDef):
-        fields = [ast.unparse(each) for each in node.body if isinstance(each, ast.AnnAssign)]
-        bases = f"({', '.join(map(ast.unparse, node.bases))})" if node.bases else ""
-        return "\n".join([f"class {called}{bases}", *(f"    {each}" for each in fields)])
-    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    before = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    return f"{before} {called}({ast.unparse(node.args)}){returns}"
-
-
-def _paragraphs(node: Definition | ast.Module) -> tuple[str, ...]:
+def _paragraphs(node: Definition | ast.Module) -> list[str]:
     """The docstring in paragraphs, lines joined; examples keep their lines."""
-    told = inspect.cleandoc(ast.get_docstring(node) or "")
-    parts = [part for part in told.split("\n\n") if part.strip()]
-    return tuple(part if part.startswith(">>>") else " ".join(part.split()) for part in parts)
+    parts = inspect.cleandoc(ast.get_docstring(node) or "").split("\n\n")
+    return [part if part.startswith(">>>") else " ".join(part.split()) for part in parts if part.strip()]
 
 
-def _address(name: str) -> str:
-    return f"helpers-{name.replace('.', '-')}"
+@cache
+def look_up_pages() -> tuple[Page, ...]:
+    """The pages that are the same whatever the results are."""
+    groups, rooms = word_groups(), list(list_rooms())
+    return (
+        Page("reference.html", "What every number means", part("reference.html", sections=sections()),
+             headings=[(each.title, each.module) for each in sections()]),
+        Page("functions.html", "What the package offers", part("functions.html", rooms=rooms),
+             headings=[(name, f"helpers-{name.replace('.', '-')}") for name, *_ in rooms]),
+        Page("glossary.html", "Glossary", part("glossary.html", groups=groups),
+             headings=[(title, title.lower().replace(" ", "-")) for title in groups]),
+    )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One number: what its declaration says, part by part."""
-
-    id: str
-    address: str
-    headline: bool
-    words: Markup
-    rows: tuple[tuple[str, Markup], ...]
-    fails: Markup
-
-
-@dataclass(frozen=True)
-class Group:
-    """The numbers of one bias module."""
-
-    title: str
-    address: str
-    whose: str
-    entries: tuple[Entry, ...]
-
-
-def number_groups() -> list[Group]:
-    """All declared numbers by module, those that conclusions rest on first."""
-    return [
-        Group(
-            section.title,
-            section.module,
-            f"Experiment {section.name}." if section.experiments else f"Module {section.name}.",
-            tuple(_entry(section, id) for id in section.estimands),
-        )
-        for section in sections()
-    ]
-
-
-def section_of(experiment: str) -> str:
-    """The address of the numbers of an experiment, "" where none are declared."""
-    return next((each.module for each in sections() if experiment in each.experiments), "")
-
-
-def _entry(section: Section, id: str) -> Entry:
-    each = section.estimands[id]
-    (formula, *others) = rows(each)
-    told = [(formula[0], Markup("<code>{}</code>").format(visible(formula[1])))]
-    told += [(name, _linked(words, section, id)) for name, words in others]
-    return Entry(
-        id=id,
-        address=f"{section.module}-{id}",
-        headline=id in section.headline,
-        words=_linked(each.words, section, id),
-        rows=tuple(told),
-        fails=_linked(each.fails, section, id),
-    )
-
-
-def _linked(text: str, section: Section, own: str) -> Markup:
-    """The same with each other number of the section as a link to it."""
-    ids = sorted((id for id in section.estimands if "_" in id and id != own), key=len, reverse=True)
-    told = coded(text)
-    if not ids:
-        return told
-    # Ids are letters, digits and underscores, of which none is a sign of HTML.
-    words = re.compile(rf"(?<![\w&;])({'|'.join(map(re.escape, ids))})(?![\w;])")
-    return Markup(words.sub(lambda found: f'<a href="#{section.module}-{found[1]}">{found[1]}</a>', str(told)))
-
-
-def files(results: Sequence[Result], found: Sequence[Verdicts]) -> dict[str, bytes]:
+def files(found: Sequence[Result], marked: Sequence[Verdicts]) -> dict[str, bytes]:
     """Every file of a report by its place in it, pages first; the same bytes for the same results and verdicts."""
     shelf = Shelf()
-    shelved = [(each, verdicts.downloads(each, shelf)) for each in results]
-    rows = verdicts.without_doubles([row for each in found for row in each.rows])
+    downloads = [(each, verdicts.downloads(each, shelf)) for each in found]
+    rows = verdicts.without_doubles([row for each in marked for row in each.rows])
+    simulated = any(each.simulated for each in found)
+    judges = Place()
+    cards = verdicts.cards(found, {row.judge for row in rows}, judges)
+    flips = part("verdicts.html", found=marked, rows=rows, kinds=KINDS, choices=verdicts.choices(rows))
+    experiments = {row.experiment for row in rows}
+    notebooks = [_notebook(each, found, shelf, files, experiments) for each, files in downloads]
+    shelves = part("downloads.html", shelves=downloads, files=shelf.files, sources=sorted(shelf.sources.items()))
     pages = [
-        _index(results),
-        *(_notebook(each, results, shelf, {row.experiment for row in rows}) for each in results),
-        _judges(results, sorted({row.judge for row in rows})),
-        _verdicts(found, rows),
-        _downloads(shelved, shelf),
-        Page("reference.html", "What every number means", part("reference.html", sections=number_groups()),
-             headings=[(each.title, each.address) for each in number_groups()]),
-        _functions(),
-        Page("glossary.html", "Glossary", part("glossary.html", groups=word_groups()),
-             headings=[(each.title, each.address) for each in word_groups()]),
+        Page("index.html", "Which judges should be distrusted for what?", _index(found), simulated),
+        *notebooks,
+        Page("judges.html", "Judges", part("judges.html", sources=cards, headings=judges.headings),
+             "simulated" in cards, judges.headings),
+        Page("verdicts.html", "Which verdicts were flipped, changed or for the judge's own?", flips,
+             any(row.data == "simulated" for row in rows)),
+        Page("downloads.html", "Downloads", shelves, simulated, [(each.label, each.page) for each in found]),
+        *look_up_pages(),
     ]  # fmt: skip
-    groups = _groups(results)
-    made = {page.file: document(page, groups) for page in pages}
-    return {**made, **verdicts.tabled(found), **shelf.files}
+    (index, *others) = [(file, name) for file, (name, _) in FIXED.items()]
+    runs = [(f"{each.page}.html", each.link) for each in found]
+    links = {"Results": [index, *runs, *others[:3]], "Look up": others[3:]}
+    made = {page.file: f"{part('page.html', page=page, groups=links)}\n".encode() for page in pages}
+    return {**made, **verdicts.tabled(marked), **shelf.files}
 
 
-def _groups(results: Sequence[Result]) -> dict[str, list[Link]]:
-    """The links to all pages, in groups."""
-    (index, *others) = [Link(file, name) for file, (name, _) in FIXED.items()]
-    return {
-        "Results": [index, *(Link(f"{each.page}.html", _called(each)) for each in results), *others[:3]],
-        "Look up": others[3:],
-    }
-
-
-def _called(result: Result) -> str:
-    """What links call the page of a notebook; that of the overview is not the overview of the report."""
-    return result.label if result.asks else f"{result.label} notebook"
-
-
-def _index(results: Sequence[Result]) -> Page:
+def _index(results: Sequence[Result]) -> Markup:
     found = [each.found for each in results if each.found]
     # The overview also checks claims that belong to no experiment; both pages must give the same count.
-    counted = [read_claims(each.folder / "claims.csv") for each in results if not each.asks]
-    told = said(markdown(overview.bottom_line(found, checked=next(iter(counted), None))), Place())
-    fixed = [(Link(file, name), words) for file, (name, words) in FIXED.items() if file != "index.html"]
-    pages = [(Link(f"{each.page}.html", _called(each)), each.title) for each in results]
-    rows = overview.rows(found)
+    checked = next((read_claims(each.folder / "claims.csv") for each in results if not each.asks), None)
+    bottom_line = said(markdown(overview.bottom_line(found, checked=checked)), Place())
+    pages = [(f"{each.page}.html", each.link, each.title) for each in results]
+    pages += [(file, name, words) for file, (name, words) in FIXED.items() if file != "index.html"]
     links = {name: f"{each.page}.html" for each in results for name in (each.label, each.name)}
-    body = part("index.html", bottom_line=told, rows=rows, links=links, pages=[*pages, *fixed])
-    return Page("index.html", "Which judges should be distrusted for what?", body, _any_simulated(results))
+    return part("index.html", bottom_line=bottom_line, rows=overview.rows(found), links=links, pages=pages)
 
 
-def _any_simulated(results: Sequence[Result]) -> bool:
-    return any(each.simulated for each in results)
-
-
-def _notebook(result: Result, results: Sequence[Result], shelf: Shelf, marked: set[str]) -> Page:
+def _notebook(result: Result, results: Sequence[Result], shelf: Shelf, files: verdicts.Files, marked: set[str]) -> Page:
     place = Place(leads=partial(verdicts.leads, home=result.report.parent, pages=results, shelf=shelf))
     try:
-        parts = fragments.parts(result.book, place, verdicts.pictures(result))
+        parts = list(fragments.parts(result.book, place, verdicts.pictures(files, shelf)))
     except ValueError as error:
         raise ValueError(f"{result.report}: {error}") from None
-    section = section_of(result.name)
+    section = next((each.module for each in sections() if result.name in each.experiments), "")
     body = part("notebook.html", result=result, parts=parts, verdicts=result.label in marked, section=section)
     return Page(f"{result.page}.html", result.title, body, result.simulated, place.headings)
 
 
-def _judges(results: Sequence[Result], marked: Sequence[str]) -> Page:
-    place = Place()
-    sources = verdicts.sources(results, marked, place)
-    simulated = any(source.simulated for source in sources)
-    return Page("judges.html", "Judges", part("judges.html", sources=sources), simulated, place.headings)
-
-
-def _verdicts(found: Sequence[Verdicts], rows: Sequence[verdicts.Row]) -> Page:
-    body = part(
-        "verdicts.html", found=found, rows=rows, kinds=KINDS, choices=verdicts.choices(rows), file="verdicts.csv"
-    )
-    title = "Which verdicts were flipped, changed or for the judge's own?"
-    return Page("verdicts.html", title, body, any(row.data == "simulated" for row in rows))
-
-
-def _downloads(shelved: Sequence[tuple[Result, dict]], shelf: Shelf) -> Page:
-    body = part("downloads.html", shelves=shelved, sources=sorted(shelf.sources.items()))
-    headings = [(each.label, each.page) for each, _ in shelved]
-    return Page("downloads.html", "Downloads", body, _any_simulated([each for each, _ in shelved]), headings)
-
-
-def _functions() -> Page:
-    rooms = list_rooms()
-    body = part("functions.html", rooms=rooms)
-    return Page(
-        "functions.html", "What the package offers", body, headings=[(each.name, each.address) for each in rooms]
-    )
-
-
 #: The list of what a report holds, with the sha256 of each file: how a former one is known.
-CONTENTS = "contents.json"
-MADE_BY = "recuse report"
+CONTENTS, MADE_BY = "contents.json", {"made_by": "recuse report"}
 
 
 def write(folder: Path, made: Mapping[str, bytes]) -> None:
@@ -363,43 +218,16 @@ def write(folder: Path, made: Mapping[str, bytes]) -> None:
     in a file that this report does not have stays.
     """
     check(folder)
-    former = _former(folder) or {}
-    listed = {place: hashlib.sha256(export.cleaned(place, content)).hexdigest() for place, content in made.items()}
-    told = {"made_by": MADE_BY, "files": dict(sorted(listed.items()))}
-    # The list comes first: by it the rest of a report that was cut off is known as one.
-    export.write({CONTENTS: f"{json.dumps(told, indent=1)}\n".encode(), **made}, folder)
-    for place in set(former) - set(made):
-        path = folder / place
-        if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == former[place]:
-            path.unlink()
+    export.renew(made, folder, CONTENTS, MADE_BY)
 
 
 def check(folder: Path) -> None:
     """Refuse a folder that is not ours to write into, before anything is read."""
     there = export.held(folder, "--to")
-    if there and _former(folder) is None:
+    if there and export.recorded(folder, CONTENTS, MADE_BY) is None:
         raise ValueError(
             f"{folder}: not empty ({', '.join(there[:5])}) and no earlier report; --to names another folder"
         )
-
-
-def _former(folder: Path) -> dict[str, str] | None:
-    """The files of the report that a folder holds, with their sha256; None where it holds none."""
-    try:
-        text = (folder / CONTENTS).read_text(encoding="utf-8")
-        told = json.loads(text, object_pairs_hook=no_duplicates)
-        listed = dict(told["files"]) if told["made_by"] == MADE_BY else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return {place: known for place, known in listed.items() if _within(folder, place)} if listed is not None else None
-
-
-def _within(folder: Path, place: str) -> bool:
-    """Whether a listed file is in the folder: no name leads out of it, not by a link either."""
-    inner = PurePosixPath(place)
-    if inner.is_absolute() or ".." in inner.parts or not inner.parts:
-        return False
-    return (folder / place).parent.resolve().is_relative_to(folder.resolve())
 
 
 def report(folder: Path, places: Sequence[Path] | None, tell: Callable[[str], None]) -> Mapping[str, int]:
@@ -412,7 +240,7 @@ def report(folder: Path, places: Sequence[Path] | None, tell: Callable[[str], No
     for each in found:
         if each.asks:
             tell(f"reading the stored replies of {each.label}")
-        marked.append(marked_verdicts(each))
-    made = files(found, [each for each in marked if each is not None])
+            marked.append(verdicts.marked_verdicts(each))
+    made = files(found, marked)
     write(folder, made)
     return {"notebooks": len(found), "pages": sum(name.endswith(".html") for name in made), "files": len(made)}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -17,6 +16,7 @@ from helpers.escaping import cut
 from helpers.explain import PAGE as ESTIMANDS
 from helpers.export import NAME
 from helpers.figures import panels
+from helpers.report.fragments import Files as Pictures
 from helpers.report.fragments import Place, only_draws
 from helpers.report.layout import Result
 from helpers.run import ask
@@ -63,9 +63,11 @@ def marked(
     two places has no owner.
     """
     numbered = partnered(judgments, control, controls) if control is not None and controls else judgments
-    known = [(each, as_compared.trial, picks(each)) for each, as_compared in zip(judgments, numbered, strict=True)]
-    read = [(each, trial, picked) for each, trial, picked in known if picked is not None]
-    read = [one for one in read if one[1].where.get("task") != _NO_PREFERENCE]
+    read = [
+        (each, compared.trial, picked)
+        for each, compared in zip(judgments, numbered, strict=True)
+        if (picked := picks(each)) is not None and each.trial.where.get("task") != _NO_PREFERENCE
+    ]
     orders: dict[tuple, dict[tuple[str, ...], str]] = {}
     plain: dict[tuple, str] = {}
     for _, trial, picked in read:
@@ -74,9 +76,16 @@ def marked(
             plain.setdefault((*_place(trial), trial.request.repeat), picked)
     found = []
     for each, trial, picked in read:
-        others = dict(_others(trial, picked, orders, plain, control))
-        kinds = (*others, *_owned(each.trial, picked, answers))
-        if kinds:
+        others = {}
+        twice = len(set(trial.shown)) < len(trial.shown) or trial.condition == "identical"
+        turned = [other for shown, other in orders[_material(trial)].items() if shown != trial.shown]
+        if turned and turned[0] != picked and not twice and trial.wording is None:
+            others["flipped"] = turned[0]
+        repeat = trial.request.repeat if trial.partner is None else trial.partner
+        before = plain.get((*_place(trial), repeat), picked) if trial.condition != control else picked
+        if before != picked:
+            others["changed"] = before
+        if kinds := (*others, *_owned(each.trial, picked, answers)):
             found.append(Marked(each, kinds, picked, others))
     return found
 
@@ -108,39 +117,17 @@ def _place(trial: Trial) -> tuple:
     return (trial.question_id, trial.judge.name, shown, trial.where.get("task", ""))
 
 
-def _others(
-    trial: Trial,
-    picked: str,
-    orders: Mapping[tuple, Mapping[tuple[str, ...], str]],
-    plain: Mapping[tuple, str],
-    control: str | None,
-) -> Iterator[tuple[str, str]]:
-    """The verdicts on the same that are not the same: with another order, without the manipulation."""
-    alike = len(set(trial.shown)) == len(trial.shown) and trial.condition != "identical" and trial.wording is None
-    if alike:
-        turned = [other for shown, other in orders[_material(trial)].items() if shown != trial.shown]
-        yield from (("flipped", other) for other in turned[:1] if other != picked)
-    if control is not None and trial.condition != control:
-        repeat = trial.request.repeat if trial.partner is None else trial.partner
-        before = plain.get((*_place(trial), repeat))
-        if before is not None and before != picked:
-            yield "changed", before
-
-
-def _owned(trial: Trial, picked: str, answers: Mapping[tuple[str, str], Answer]) -> Iterable[str]:
+def _owned(trial: Trial, picked: str, answers: Mapping[tuple[str, str], Answer]) -> Iterator[str]:
     """Whether the verdict is for the judge's own answer, or for one of its vendor, while another one was shown."""
     if trial.wording is not None or picked == TIE or trial.condition == "identical":
-        return ()
-    vendors = {name: _vendor(trial, name, answers) for name in trial.shown}
+        return
+    shown = [answers.get((trial.question_id, name)) for name in trial.shown]
+    of_vendor = {name: bool(answer) and answer.vendor == trial.judge.vendor
+                 for name, answer in zip(trial.shown, shown, strict=True)}  # fmt: skip
     if picked == trial.judge.name:
-        return ("own",)
-    of_vendor = vendors.get(picked) == trial.judge.vendor and set(vendors.values()) != {trial.judge.vendor}
-    return ("family",) if of_vendor else ()
-
-
-def _vendor(trial: Trial, name: str, answers: Mapping[tuple[str, str], Answer]) -> str:
-    answer = answers.get((trial.question_id, name))
-    return answer.vendor if answer else ""
+        yield "own"
+    elif of_vendor.get(picked) and not all(of_vendor.values()):
+        yield "family"
 
 
 #: Rows of one experiment that the page holds; the file beside it holds all.
@@ -182,21 +169,19 @@ class Verdicts:
     read: int = 0
     why: str = ""
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        """All rows for the CSV file: COLUMNS, without the reply, which the key leads to."""
-        table = [{**vars(row), "marks": " ".join(row.kinds), "shown": "; ".join(row.shown)} for row in self.every]
-        return pd.DataFrame(table, columns=list(COLUMNS))
 
-
-def marked_verdicts(result: Result) -> Verdicts | None:
-    """The marked verdicts of a run from its stored replies; None of a notebook that asks nobody."""
-    if not result.asks:
-        return None
+def marked_verdicts(result: Result) -> Verdicts:
+    """The marked verdicts of a run from its stored replies."""
     if result.parameters.get("judgments", "ask") not in ("ask", "stored"):
         return Verdicts(result.label, why="its judgments were published by others, without the replies")
+    known = {**COMMON, **load_config(result.name).parameters}
+    parameters = {name: value for name, value in result.parameters.items() if name in known}
+    # Cells of a matrix keep their replies in the main store.
+    store = Path(str(parameters.get("store") or paths.REPLIES)).expanduser()
+    store = store if any(store.glob("*.jsonl")) else paths.REPLIES
+    parameters |= {"judgments": "stored", "out": None, "store": str(store)}
     try:
-        asked = _stored(result)
+        asked = asyncio.run(ask(load_experiment(result.name, **parameters), show=False))
     except (OSError, ValueError) as error:  # a file of questions that is elsewhere, a model that is no more
         return Verdicts(result.label, why=f"its replies cannot be read here ({type(error).__name__})")
     return of_run(asked, result.label)
@@ -205,32 +190,29 @@ def marked_verdicts(result: Result) -> Verdicts | None:
 def of_run(asked: Asked, label: str) -> Verdicts:
     """The marked verdicts of a run that was read."""
     control = bias_of(asked.experiment).control
-    read = [each for each in asked.judgments if each.completion is not None]
+    read = sum(each.completion is not None for each in asked.judgments)
     questions = {each.id: each.text for each in asked.questions}
     # All of them: which partner a verdict has does not hang on which replies are stored.
     found = marked(asked.judgments, asked.answers, control, asked.controls)
-    every = [_row(each, label, questions, asked.data) for each in found]
+    every = tuple(_row(each, label, questions, asked.data) for each in found)
     none = "" if read else "none of its replies is stored here: `recuse run` asks for them"
-    return Verdicts(label, tuple(every[:MOST_ROWS]), tuple(every), len(asked.judgments), len(read), none)
-
-
-def _stored(result: Result) -> Asked:
-    """The run as its stored replies tell it; cells of a matrix keep theirs in the main store."""
-    known = {**COMMON, **load_config(result.name).parameters}
-    given: dict[str, Any] = {name: value for name, value in result.parameters.items() if name in known}
-    given |= {"judgments": "stored", "out": None}
-    store = Path(str(given["store"])).expanduser() if given.get("store") else paths.REPLIES
-    given["store"] = str(store if any(store.glob("*.jsonl")) else paths.REPLIES)
-    return asyncio.run(ask(load_experiment(result.name, **given), show=False))
+    return Verdicts(label, every[:MOST_ROWS], every, len(asked.judgments), read, none)
 
 
 def _row(each: Marked, label: str, questions: Mapping[str, str], data: str) -> Row:
-    trial = each.judgment.trial
-    options = trial.wording.versions[trial.where["version"]].options if trial.wording else ()
+    trial, completion = each.judgment.trial, each.judgment.completion
+    version = trial.wording.versions[trial.where["version"]] if trial.wording else None
+    options = version.options if version else ()
     names = {name: options[int(name)] for name in trial.shown} if options else {}
-    slots = enumerate(zip(trial.labels, trial.shown, strict=True))
-    shown = tuple(f"{letter}: {names.get(name, name)}{_named(trial, at)}" for at, (letter, name) in slots)
-    question = trial.wording.versions[trial.where["version"]].text if trial.wording else ""
+
+    def called(name: str) -> str:
+        role = {trial.where.get(role): f" (the {role} one)" for role in ("right", "wrong")}
+        return f"{names.get(name, name)}{role.get(name, '')}"
+
+    partners = {"flipped": "in another order", "changed": "without the manipulation"}
+    others = [f"{called(other)} {partners[kind]}" for kind, other in each.others.items()]
+    vendors = [f" (as {display_name(name)})" if name else "" for name in trial.named or [None] * len(trial.shown)]
+    slots = zip(trial.labels, trial.shown, vendors, strict=True)
     return Row(
         key=trial.request.key,
         experiment=label,
@@ -238,37 +220,24 @@ def _row(each: Marked, label: str, questions: Mapping[str, str], data: str) -> R
         condition=trial.condition,
         category=trial.category,
         question_id=trial.question_id,
-        question=cut(question or questions.get(trial.question_id, ""), LONGEST_QUESTION),
+        question=cut((version and version.text) or questions.get(trial.question_id, ""), LONGEST_QUESTION),
         kinds=each.kinds,
-        shown=shown,
-        verdict=_told(each, names),
-        reply=cut(each.judgment.completion.text if each.judgment.completion else "", LONGEST_REPLY),
+        shown=tuple(f"{letter}: {names.get(name, name)}{vendor}" for letter, name, vendor in slots),
+        verdict="; ".join([f"for {called(each.picked)}", *others]),
+        reply=cut(completion.text if completion else "", LONGEST_REPLY),
         data=data,
     )
 
 
-def _named(trial: Any, at: int) -> str:
-    """The vendor under whose name an answer was shown, where a name was."""
-    name = trial.named[at] if trial.named else None
-    return f" (as {display_name(name)})" if name else ""
-
-
-def _told(each: Marked, names: Mapping[str, str]) -> str:
-    """What the verdict is for, whether that is right where it is known, and what its partners were for."""
-
-    def called(name: str) -> str:
-        role = {each.judgment.trial.where.get(role): f" (the {role} one)" for role in ("right", "wrong")}
-        return f"{names.get(name, name)}{role.get(name, '')}"
-
-    said = {"flipped": "in another order", "changed": "without the manipulation"}
-    told = [f"{called(other)} {said[kind]}" for kind, other in each.others.items()]
-    return "; ".join([f"for {called(each.picked)}", *told])
-
-
 def tabled(found: Sequence[Verdicts]) -> dict[str, bytes]:
-    """The CSV file of all marked verdicts, by its name; none where there is nothing in it."""
-    every = [each.frame for each in found if each.every]
-    return {"verdicts.csv": tables.csv_text(pd.concat(every, ignore_index=True)).encode()} if every else {}
+    """The CSV file of all marked verdicts, by its name; none where there is nothing in it.
+
+    It is without the replies, which the keys lead to.
+    """
+    every = [row for each in found for row in each.every]
+    lines = [{**vars(row), "marks": " ".join(row.kinds), "shown": "; ".join(row.shown)} for row in every]
+    frame = pd.DataFrame(lines, columns=list(COLUMNS))
+    return {"verdicts.csv": tables.csv_text(frame).encode()} if every else {}
 
 
 def without_doubles(rows: Sequence[Row]) -> list[Row]:
@@ -286,7 +255,7 @@ def choices(rows: Sequence[Row]) -> dict[str, list[str]]:
     }
 
 
-SHOWN = ("measure", "verdict", "estimate", "p", "smallest", "n", "clusters", "words")
+SHOWN = ["measure", "verdict", "estimate", "p", "smallest", "n", "clusters", "words"]
 
 
 @dataclass(frozen=True)
@@ -301,49 +270,35 @@ class Card:
     link: str
 
 
-@dataclass(frozen=True)
-class Source:
-    """The judges of one source of data."""
+def cards(results: Sequence[Result], marked: set[str], place: Place) -> dict[str, list[Card]]:
+    """The cards of all judges by source of data; `marked` are the judges that the table of verdicts has rows of.
 
-    title: str
-    address: str
-    simulated: bool
-    judges: tuple[Card, ...]
-
-
-def sources(results: Sequence[Result], marked: Sequence[str], place: Place) -> list[Source]:
-    """The cards of all judges by source of data; `marked` are the judges that the table of verdicts has rows of."""
+    Each source is a heading of the page, in the same order.
+    """
     lines = overview.words([each.found for each in results if each.found])
     returned = {name: ids for each in results for name, ids in each.judges.items() if ids}
-    found = []
-    for data, rows in lines.groupby("data", sort=False):
-        title = panels.SOURCES.get(str(data), str(data))
-        title = f"{title[:1].upper()}{title[1:]}"
-        address = place.address(title)
-        place.headings.append((title, address))
-        cards = tuple(
-            _card(str(judge), mine, returned, marked, place, str(data))
-            for judge, mine in rows.groupby("judge", sort=False)
+    found: dict[str, list[Card]] = {}
+    for (data, judge), rows in lines.groupby(["data", "judge"], sort=False):
+        if data not in found:
+            title = panels.SOURCES.get(data, data)
+            place.headings.append((f"{title[:1].upper()}{title[1:]}", place.address(title)))
+        bare, asked = judge.partition(" (")[0], data not in ("published", "hub", "folder")
+        gravest = min(rows["verdict"], key=CARD_VERDICTS.index)
+        worst = rows.loc[rows["verdict"] == gravest, "measure"].unique()
+        card = Card(
+            name=judge,
+            address=place.address(f"judge-{data}-{judge}"),
+            frame=rows[SHOWN],
+            returned=listed(returned.get(bare, ())) if asked else "",
+            worst=f"{gravest}: {listed(worst)}" if gravest != "described" else "",
+            link=f"verdicts.html?judge={bare}" if asked and bare in marked else "",
         )
-        found.append(Source(title, address, data == "simulated", cards))
+        found.setdefault(data, []).append(card)
     return found
 
 
-def _card(
-    judge: str, rows: pd.DataFrame, returned: dict[str, Sequence[str]], marked: Sequence[str], place: Place, data: str
-) -> Card:
-    gravest = min(rows["verdict"], key=CARD_VERDICTS.index)
-    worst = [str(measure) for measure in rows.loc[rows["verdict"] == gravest, "measure"].unique()]
-    told = f"{gravest}: {listed(worst)}" if gravest != "described" else ""
-    bare = judge.partition(" (")[0]
-    asked = data not in ("published", "hub", "folder")
-    link = f"verdicts.html?judge={bare}" if asked and bare in marked else ""
-    answered = listed(returned.get(bare, ())) if asked else ""
-    return Card(judge, place.address(f"judge-{data}-{judge}"), rows[list(SHOWN)], answered, told, link)
-
-
 #: What may be downloaded, by ending, and what it is called.
-SHELVES_KINDS = {
+KINDS_OF_FILES = {
     ".png": "PNG",
     ".pdf": "PDF",
     ".svg": "SVG",
@@ -352,7 +307,6 @@ SHELVES_KINDS = {
     ".json": "JSON",
     ".md": "Markdown",
 }
-PICTURES = (".png", ".pdf", ".svg")
 #: The record of one run: commit, time, versions. It is no result and differs between runs that agree.
 LEFT_OUT = "run.json"
 #: What a notebook may link to in this repository: texts, in these folders, of at most so many bytes.
@@ -360,7 +314,8 @@ TEXTS = (".yaml", ".txt", ".md", ".py", ".json", ".jsonl", ".csv")
 ROOMS = (paths.EXPERIMENTS, paths.DATA, paths.ROOT / "helpers")
 PRIVATE = (paths.REPLIES, paths.DOWNLOADS)
 LARGEST = 2_000_000
-REFERENCE = "reference.html"
+#: Kind and address of each file, by what they are of.
+Files = dict[str, list[tuple[str, str]]]
 
 
 @dataclass
@@ -371,47 +326,31 @@ class Shelf:
     sources: dict[str, str] = field(default_factory=dict)
 
 
-def downloads(result: Result, shelf: Shelf) -> dict[str, list[tuple[str, str, str]]]:
-    """The files of a run as rows of a table: kind, address and size, by what they are of. They are put on the shelf."""
-    found: dict[str, list[tuple[str, str, str]]] = {}
-    for path in _results(result.folder):
-        address = f"files/{result.page}/{path.name}"
-        shelf.files[address] = path.read_bytes()
-        size = len(shelf.files[address])
-        found.setdefault(path.stem, []).append(
-            (SHELVES_KINDS[path.suffix], address, f"{max(1, round(size / 1000)):,} kB")
-        )
-    order = list(SHELVES_KINDS.values())
-    return {stem: sorted(files, key=lambda each: order.index(each[0])) for stem, files in sorted(found.items())}
-
-
-def pictures(result: Result) -> dict[bytes, list[tuple[str, str]]]:
-    """The files of each figure (what it is called, address), by the bytes of its PNG, as notebooks show it."""
-    files = _results(result.folder)
-    return {
-        path.read_bytes(): [
-            (SHELVES_KINDS[other.suffix], f"files/{result.page}/{other.name}")
-            for ending in PICTURES
-            for other in files
-            if other.stem == path.stem and other.suffix == ending
-        ]
-        for path in files
-        if path.suffix == ".png"
-    }
-
-
-def _results(folder: Path) -> list[Path]:
-    """The files of results in a folder, in order; what an export does not write is left where it is.
+def downloads(result: Result, shelf: Shelf) -> Files:
+    """The files of a run, put on the shelf; what an export does not write is left where it is.
 
     So is a drawing that would act when somebody opens it.
     """
-    return [
-        path
-        for path in sorted(folder.iterdir())
-        if path.suffix in SHELVES_KINDS and NAME.fullmatch(path.stem) and path.name != LEFT_OUT
-        if path.is_file() and not path.is_symlink()
-        if path.suffix != ".svg" or only_draws(path.read_bytes())
-    ]
+    order, found = list(KINDS_OF_FILES), {}
+    ours = [path for path in result.folder.iterdir() if path.suffix in order and NAME.fullmatch(path.stem)]
+    ours = [path for path in ours if path.name != LEFT_OUT and path.is_file() and not path.is_symlink()]
+    for path in sorted(ours, key=lambda path: (path.stem, order.index(path.suffix))):
+        content = path.read_bytes()
+        if path.suffix != ".svg" or only_draws(content):
+            address = f"files/{result.page}/{path.name}"
+            shelf.files[address] = content
+            found.setdefault(path.stem, []).append((KINDS_OF_FILES[path.suffix], address))
+    return found
+
+
+def pictures(files: Files, shelf: Shelf) -> Pictures:
+    """The files of each figure by the bytes of its PNG, as notebooks show it."""
+    drawn = [dict(each) for each in files.values()]
+    return {
+        shelf.files[each["PNG"]]: [(kind, each[kind]) for kind in ("PNG", "PDF", "SVG") if kind in each]
+        for each in drawn
+        if "PNG" in each
+    }
 
 
 def leads(href: str, home: Path, pages: Sequence[Result], shelf: Shelf) -> str | None:
@@ -421,28 +360,24 @@ def leads(href: str, home: Path, pages: Sequence[Result], shelf: Shelf) -> str |
     """
     target = Path(os.path.normpath(home / href.partition("#")[0]))
     if target == ESTIMANDS:
-        return REFERENCE
-    name = {path: experiment_of(path) for path in available().values()}.get(target)
-    name = target.parent.name if target.name == "report.ipynb" else name
-    own = [page for page in pages if page.name == name]
+        return "reference.html"
+    notebooks = {path: experiment_of(path) for path in available().values()}
+    name = target.parent.name if target.name == "report.ipynb" else notebooks.get(target)
     if name is not None:
-        return f"{own[0].page}.html" if own else None
-    if not any(target.is_relative_to(room) for room in ROOMS) or any(target.is_relative_to(each) for each in PRIVATE):
+        return next((f"{page.page}.html" for page in pages if page.name == name), None)
+    if not any(map(target.is_relative_to, ROOMS)) or any(map(target.is_relative_to, PRIVATE)):
         return None
-    if target.is_dir():
-        within = [each for each in sorted(target.iterdir()) if _is_text(each)]
-        for each in within:
-            _put(each, shelf)
-        return "downloads.html#sources" if within else None
-    return _put(target, shelf) if _is_text(target) else None
+    inside = sorted(target.iterdir()) if target.is_dir() else [target]
+    texts = [_shelved(each, shelf) for each in inside if _is_text(each)]
+    return None if not texts else "downloads.html#sources" if target.is_dir() else texts[0]
 
 
 def _is_text(path: Path) -> bool:
     return path.suffix in TEXTS and path.is_file() and not path.is_symlink() and path.stat().st_size <= LARGEST
 
 
-def _put(path: Path, shelf: Shelf) -> str:
-    """A text of this repository on the shelf, under a name that browsers show and do not run or save."""
+def _shelved(path: Path, shelf: Shelf) -> str:
+    """The address of a text of this repository on the shelf, under a name that browsers show and do not run or save."""
     place = path.relative_to(paths.ROOT).as_posix()
     address = f"sources/{place}.txt"
     shelf.files[address] = path.read_bytes()
