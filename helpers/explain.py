@@ -12,15 +12,14 @@ from pathlib import Path
 from textwrap import fill
 
 from helpers import export, paths
-from helpers.audit import estimands as audit
 from helpers.config import experiment_names, load_config
 from helpers.config.numbers import UNITS, load_numbers, number_files
 from helpers.overview import estimate
 from helpers.run.notebooks import available, experiment_of
 from helpers.types import Estimand
 
-#: Whose numbers verdicts of one's own have.
-OWN = "analyze"
+#: What comes after the experiments: an audit, and verdicts of one's own.
+LAST = ("audit", "analyze")
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,8 @@ def sections() -> tuple[Section, ...]:
     for name in names:
         measuring.setdefault(load_config(name).bias, []).append(name)
     declared = sorted(number_files())
-    modules = [each for each in dict.fromkeys([*measuring, *declared]) if each in declared and each != OWN]
-    found = [_section(each, measuring.get(each, [])) for each in modules]
-    audited = Section("audit", "One judge and a battery (`recuse audit`).", (), audit.ESTIMANDS, audit.HEADLINE)
-    return (*found, audited, _section(OWN, []))
+    modules = [each for each in dict.fromkeys([*measuring, *declared]) if each in declared and each not in LAST]
+    return tuple(_section(each, measuring.get(each, [])) for each in (*modules, *LAST))
 
 
 def _section(module: str, experiments: list[str]) -> Section:

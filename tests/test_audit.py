@@ -7,7 +7,6 @@ import math
 import re
 import shutil
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -198,7 +197,7 @@ def test_some_six_hundred_calls_are_all_different_and_asked_in_a_mixed_order() -
     }
     assert len({trial.request.key for trial in TRIALS}) == len(TRIALS) == 25 * len(BATTERY.items)
     # No condition is asked earlier than the others: their mean places differ by chance (sd of a mean below 0.06).
-    for condition in asking.CONDITIONS:
+    for condition in {trial.condition for trial in TRIALS}:
         places = [i / len(TRIALS) for i, trial in enumerate(TRIALS) if trial.condition == condition]
         assert 0.3 < sum(places) / len(places) < 0.7
     again = asking.trials(BATTERY, model({}))
@@ -215,7 +214,7 @@ def test_words_beside_an_answer_stand_beside_each_in_both_orders_and_change_noth
         mark = trial.labels[trial.shown.index(trial.where["target"])]
         if condition == "names":
             known = re.search(rf"^Answer {mark}, written by (.+):$", trial.request.prompt, re.MULTILINE)
-            assert known and known[1] in BATTERY.famous
+            assert known and known[1] in BATTERY.names.famous
         else:
             assert len(re.findall(rf"^Note on answer {mark}: .+\.$", trial.request.prompt, re.MULTILINE)) == 1
             words = re.search(r"^Note on answer \w: (.+)$", trial.request.prompt, re.MULTILINE)[1]
@@ -231,8 +230,10 @@ def test_words_beside_an_answer_stand_beside_each_in_both_orders_and_change_noth
 
 
 def test_well_known_names_take_turns() -> None:
-    named = Counter(name for t in of("names") for name in BATTERY.famous if f"written by {name}:" in t.request.prompt)
-    assert len(set(named.values())) == 1 and set(named) == set(BATTERY.famous)
+    named = Counter(
+        name for t in of("names") for name in BATTERY.names.famous if f"written by {name}:" in t.request.prompt
+    )
+    assert len(set(named.values())) == 1 and set(named) == set(BATTERY.names.famous)
 
 
 def test_exchanged_letters_change_letters_only() -> None:
@@ -271,9 +272,9 @@ def test_controls_are_what_they_are_called() -> None:
 
 def test_a_text_that_holds_the_code_of_its_prompt_is_refused() -> None:
     item = BATTERY.items[0]
-    held = replace(item, one=(f"END {TRIALS[0].nonce}",), id=TRIALS[0].question_id)
+    held = item.model_copy(update={"one": [f"END {TRIALS[0].nonce}"], "id": TRIALS[0].question_id})
     with pytest.raises(ValueError, match="contains the nonce"):
-        asking.trials(replace(BATTERY, items=(held, *BATTERY.items[1:3])), model({}))
+        asking.trials(BATTERY.model_copy(update={"items": [held, *BATTERY.items[1:3]]}), model({}))
 
 
 # --- what is concluded ------------------------------------------------------------------------------------------------

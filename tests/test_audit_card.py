@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from helpers import audit as room
+from helpers.audit import running
 from helpers.audit.asking import PROBES
-from helpers.audit.estimands import ESTIMANDS, HEADLINE
 from helpers.audit.measuring import SAID
-from helpers.audit.running import facts as facts_of
-from helpers.audit.running import told as told_of
+from helpers.config.numbers import load_numbers
 from helpers.figures import show_audit_card
 from helpers.providers import simulated
 from helpers.types import Estimate
@@ -51,7 +50,7 @@ def test_the_card_of_a_simulated_judge_says_so_everywhere_and_is_the_same_each_t
     for name in ("card.png", "card.pdf", "card.svg", "card.md", "card.json"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
     told, facts = (tmp_path / "one" / "card.md").read_text(), json.loads((tmp_path / "one" / "card.json").read_text())
-    assert "SIMULATED" in told and "SIMULATED" in words(room.drawn(done)) and facts["data"] == "simulated"
+    assert "SIMULATED" in told and "SIMULATED" in words(running.drawn(done)) and facts["data"] == "simulated"
     assert facts["said"].startswith("SIMULATED: the audit of sim_judge reliably sees only effects above ")
     assert f"**{facts['said']}**" == told.splitlines()[2] and facts["said"] == room.said(done).splitlines()[0]
     assert room.said(done).startswith("SIMULATED")
@@ -69,20 +68,17 @@ def test_the_card_of_a_simulated_judge_says_so_everywhere_and_is_the_same_each_t
 
 def test_a_card_says_what_was_taken_off_before_verdicts_were_read(tmp_path: Path) -> None:
     done = audited(tmp_path)
-    assert facts_of(done)["unwrapped"] == {} and "Taken off" not in told_of(done)
+    assert running.facts(done)["unwrapped"] == {} and "Taken off" not in running.told(done)
     wrapped = replace(done, unwrapped={"think": 1200, "fence": 3})
-    assert facts_of(wrapped)["unwrapped"] == {"fence": 3, "think": 1200}
-    assert "Taken off before a verdict was read, with the number of replies: fence 3, think 1,200." in told_of(wrapped)
+    assert running.facts(wrapped)["unwrapped"] == {"fence": 3, "think": 1200}
+    assert "before a verdict was read, with the number of replies: fence 3, think 1,200." in running.told(wrapped)
 
 
-def test_every_number_of_a_card_is_declared_in_its_unit_with_where_it_fails(tmp_path: Path) -> None:
-    facts = facts_of(audited(tmp_path))
+def test_every_number_of_a_card_is_declared_in_its_unit(tmp_path: Path) -> None:
+    facts, declared = running.facts(audited(tmp_path)), load_numbers("audit")
     kept = [*facts["probes"], *facts["described"]]
-    assert {each["id"]: each["unit"] for each in kept} == {id: each.unit for id, each in ESTIMANDS.items()}
-    assert [each["id"] for each in facts["probes"]] == list(HEADLINE)
-    for id, each in ESTIMANDS.items():
-        assert each.id == id and each.fails.endswith(".") and each.words.endswith("."), id
-    assert len({each.fails for each in ESTIMANDS.values()}) == len(ESTIMANDS)
+    assert {each["id"]: each["unit"] for each in kept} == {id: each.unit for id, each in declared.estimands.items()}
+    assert [each["id"] for each in facts["probes"]] == list(declared.headline)
 
 
 def test_the_figure_says_verdict_number_and_what_would_have_been_found() -> None:
@@ -126,7 +122,7 @@ def test_no_line_and_lines_of_two_judges_are_refused() -> None:
 def test_names_that_the_server_returns_cannot_act_in_the_card(tmp_path: Path) -> None:
     done = audited(tmp_path)
     evil = replace(done, returned=("<script>x</script>", "[m](javascript:y)"))
-    told = room.told(evil)
+    told = running.told(evil)
     assert "<script" not in told and "](javascript:" not in told and "Several models answered" in told
 
 

@@ -15,6 +15,7 @@ from helpers.biases.self_preference import items as self_preference_items
 from helpers.biases.self_preference import measured as self_preference_measured
 from helpers.biases.self_preference.items import items
 from helpers.config.numbers import load_numbers
+from helpers.providers import simulated
 from studies.calibration.cases import ROLES, Case, Target
 from studies.calibration.experiments import arena_hard_position_bias as arena
 from studies.calibration.experiments import quality_self_preference as quality
@@ -63,13 +64,13 @@ def test_a_swapped_reply_is_noticed(world: str, monkeypatch: pytest.MonkeyPatch)
     """The comparison can fail: judges that take answer 1 for 2 say something else."""
     (case,) = (each for each in quality.CASES if each.world == world)
     sample = case.draw(2, np.random.default_rng([51, 2]))
-    read = quality.spoken.__globals__["SHOWN"]
+    read = simulated.read_prompt
 
-    class Swapped:
-        def findall(self, text: str) -> list[tuple[str, ...]]:
-            return [({"1": "2", "2": "1"}[label], *rest) for label, *rest in read.findall(text)]
+    def swapped(prompt: str) -> simulated.Shown:
+        shown = read(prompt)
+        return shown._replace(labels=[{"1": "2", "2": "1"}.get(label, label) for label in shown.labels])
 
-    monkeypatch.setitem(quality.spoken.__globals__, "SHOWN", Swapped())
+    monkeypatch.setattr(simulated, "read_prompt", swapped)
     assert rows_of(case.frame(sample)) != rows_of(case.spoken(sample))
 
 

@@ -429,7 +429,7 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
         lambda right: lambda counts: right(np.asarray(counts, dtype=float) + 0.5),
     ),
     "names dealt fewer times": (
-        *("hinting_groups", "biases.hinting.names", "redeal"),
+        *("hinting_groups", "biases.hinting.paired", "redeal"),
         lambda right: lambda *parts, **named: right(*parts, **{**named, "draws": 499}),
     ),
     "hints that weigh a little less": ("hinting_groups", "biases.hinting.paired", "clustered", lambda right: (
@@ -438,23 +438,23 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
     "one-sided flips of hints": ("hinting_groups", "biases.hinting.paired", "with_sign_flip", lambda right: (
         lambda *parts, **named: replace(right(*parts, **named), p=right(*parts, **named).p / 2)
     )),
-    "odds of the wrong side": ("quality_self_preference", "biases.self_preference.obfuscation", "paired_log_odds", (
+    "odds of the wrong side": ("quality_self_preference", "biases.self_preference.measured", "paired_log_odds", (
         lambda right: lambda up, down, *more, **named: right(down, up, *more, **named)
     )),
-    "a count of 0 taken as 1": ("quality_self_preference", "stats.paired_odds", "HALF", lambda right: 1.0),
-    "one-sided flips of articles": ("quality_self_preference", "biases.self_preference.obfuscation", "with_sign_flip", (
+    "a count of 0 taken as 1": ("quality_self_preference", "stats.own_vendor", "HALF", lambda right: 1.0),
+    "one-sided flips of articles": ("quality_self_preference", "biases.self_preference.measured", "with_sign_flip", (
         lambda right: lambda *parts, **named: replace(right(*parts, **named), p=right(*parts, **named).p / 2)
     )),
-    "intervals of 90 %": ("quality_self_preference", "biases.self_preference.rates", "clustered", lambda right: (
+    "intervals of 90 %": ("quality_self_preference", "biases.self_preference.items", "clustered", lambda right: (
         lambda *parts, **named: right(*parts, **{**named, "level": 0.9})
     )),
-    "a little more for the first place": ("arena_hard_position_bias", "biases.position.effects", "clustered", (
+    "a little more for the first place": ("arena_hard_position_bias", "biases.position.both_orders", "clustered", (
         lambda right: lambda x, d, *more, **named: right(np.asarray(x) + 0.01, d, *more, **named)
     )),
-    "verdicts dealt by another chance": ("arena_hard_position_bias", "biases.position.flips", "relabelled", (
+    "verdicts dealt by another chance": ("arena_hard_position_bias", "biases.position.measured", "relabelled", (
         lambda right: lambda one, two, seed: right(one, two, seed + 1)
     )),
-    "a hundredth more flips in excess": ("arena_hard_position_bias", "biases.position.flips", "excess", (
+    "a hundredth more flips in excess": ("arena_hard_position_bias", "biases.position.measured", "excess", (
         lambda right: lambda one, two: right(one, two) + 0.01
     )),
     "the first scenario is left out": ("cognitive_biases", "biases.cognitive.averages", "clustered", (
@@ -463,10 +463,10 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
     "flips of scenarios by another seed": ("cognitive_biases", "biases.cognitive.averages", "with_sign_flip", (
         lambda right: lambda found, sums, seed, *more: right(found, sums, seed + 1, *more)
     )),
-    "one letter more in the tried text": ("verbosity_style", "biases.verbosity.lengths", "fitted", (
+    "one letter more in the tried text": ("verbosity_style", "biases.verbosity.measured", "fitted", (
         lambda right: lambda rows, biases: right(rows.assign(letters_tried=rows["letters_tried"] + 1), biases)
     )),
-    "flips of questions by another seed": ("verbosity_style", "biases.verbosity.effects", "with_sign_flip", (
+    "flips of questions by another seed": ("verbosity_style", "biases.verbosity.measured", "with_sign_flip", (
         lambda right: lambda found, sums, seed, *more: right(found, sums, seed + 1, *more)
     )),
 }  # fmt: skip

@@ -128,8 +128,8 @@ HERE = "analyze"
 
 @cache
 def declared() -> Mapping[str, Mapping[str, Estimand]]:
-    """All estimands by module: those of this room, then those of each bias."""
-    modules = dict.fromkeys([HERE, *sorted(number_files())])
+    """All estimands by module: those of this room, then those of each bias; an audit asks for its own verdicts."""
+    modules = dict.fromkeys([HERE, *sorted(number_files().keys() - {"audit"})])
     return {module: load_numbers(module).estimands for module in modules}
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from helpers import verdicts
-from helpers.types import Completion, Judgment, Model, Request, Trial
+from helpers.types import Completion, Experiment, Judgment, Model, Question, Trial
 from studies.calibration.cases import Case, chance
 
-#: Two texts in a prompt: label, nonce, text.
-SHOWN = re.compile(r"<<<ANSWER ([AB]) (\w+)>>>\n(.*?)\n<<<END \1 \2>>>", re.DOTALL)
 #: Replies on two texts in which no verdict can be read.
 UNREAD = ("", "Both have their merits.", "VERDICT-beef: A>B", '{"id": "beef", "justification": "", "verdict": "A>B"}')
 #: What a judgment was asked about, in every kind of frame; columns that a frame has not are left out.
@@ -79,8 +76,12 @@ def models(names: Sequence[str]) -> tuple[Model, ...]:
     return tuple(Model(name, "simulated", name, name, structured=bool(i % 2)) for i, name in enumerate(names))
 
 
-def judged(asked: Iterable[Trial], reply: Callable[[Trial], str | tuple[str, str]]) -> list[Judgment]:
-    """What is read from `reply(trial)`, a text or a text and how it ended; trials may share a request."""
+#: What a model writes to the prompt of a trial: a text, or a text and how it ended.
+Reply = Callable[[Trial], str | tuple[str, str]]
+
+
+def judged(asked: Iterable[Trial], reply: Reply) -> list[Judgment]:
+    """What is read from the replies to trials, which may share a request."""
     found = []
     for trial in asked:
         said = reply(trial)
@@ -90,13 +91,12 @@ def judged(asked: Iterable[Trial], reply: Callable[[Trial], str | tuple[str, str
     return found
 
 
-def read(asked: Iterable[Trial], reply: Callable[[Trial], str | tuple[str, str]]) -> dict[str, Judgment]:
-    """As `judged`, by the key of the request."""
-    return {each.trial.request.key: each for each in judged(asked, reply)}
-
-
-def stated(request: Request, nonce: str, reason: str, verdict: str) -> str:
-    """A reply that states a verdict after a reason, in the form that the request asks for."""
-    if request.schema is not None:
-        return json.dumps({"id": nonce, "justification": reason, "verdict": verdict})
-    return f"{reason}\n\nVERDICT-{nonce}: {verdict}"
+def converse(
+    experiment: Experiment, trials: Callable[..., list[Trial]], questions: Sequence[Question], replies: dict[str, Reply]
+) -> tuple[list[Judgment], dict[str, Judgment]]:
+    """The judgments of an experiment's last stage, and all replies by key, where models reply by stage as given."""
+    found: dict[str, Judgment] = {}
+    for stage, reply in replies.items():
+        asked = trials(stage, experiment, questions, found)
+        found |= {each.trial.request.key: each for each in judged(asked, reply)}
+    return [replace(found[trial.request.key], trial=trial) for trial in asked], found

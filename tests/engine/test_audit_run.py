@@ -150,8 +150,8 @@ def planted() -> room.Battery:
     items = []
     for place, item in enumerate(BATTERY.items):
         one, two, *filler = texts[7 * place : 7 * place + 7]
-        items.append(replace(item, one=(one,), two=(two,), filler=tuple(filler[:2])))
-    return replace(BATTERY, items=tuple(items))
+        items.append(item.model_copy(update={"one": [one], "two": [two], "filler": filler[:2]}))
+    return BATTERY.model_copy(update={"items": items})
 
 
 @pytest.mark.parametrize("structured", [True, False])

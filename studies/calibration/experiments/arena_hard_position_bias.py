@@ -20,8 +20,9 @@ from helpers.biases.position.both_orders import LABELS, SIGNIFICANT, comparisons
 from helpers.config import load_experiment
 from helpers.datasets.answers import style_of
 from helpers.frames import games as tidy
+from helpers.providers import simulated
 from helpers.stats.intervals import clustered_mean, estimate
-from helpers.types import Estimate, Experiment, Judgment, Model, Request
+from helpers.types import Estimate, Experiment, Model, Trial
 from studies.calibration import speaking
 from studies.calibration.cases import Case, Target, load_worlds
 from studies.calibration.worlds import games
@@ -135,12 +136,10 @@ def spoken(made: Games) -> pd.DataFrame:
     names = tuple(dict.fromkeys(judge for judge, *_ in made.verdicts))
     repeats = 1 + max(repeat for *_, repeat in made.verdicts)
     experiment, asked = _experiment(names, repeats), games.questions(made)
-    said: dict[str, Judgment] = {}
-    said |= speaking.read(trials("answers", experiment, asked, said), lambda trial: _answer(trial.request, made))
-    judging = trials("judging", experiment, asked, said)
-    heard = speaking.read(judging, lambda trial: _verdict(trial.request, made))
+    replies = {stage: partial(reply, made) for stage, reply in (("answers", _answer), ("judging", _verdict))}
+    judgments, said = speaking.converse(experiment, trials, asked, replies)
     written = answers(experiment, asked, said)
-    frame = tidy([replace(heard[trial.request.key], trial=trial) for trial in judging], written)
+    frame = tidy(judgments, written)
     style = {
         (id, f"{side}_{name}"): count
         for (id, side), answer in written.items()
@@ -158,25 +157,25 @@ def _experiment(names: tuple[str, ...], repeats: int) -> Experiment:
     return replace(run, judges=judges, candidates=(candidate,), own=own, repeats=repeats)
 
 
-def _answer(request: Request, made: Games) -> str:
-    number, side = int(ASKED.search(request.prompt)[1]), request.model.name
+def _answer(made: Games, trial: Trial) -> str:
+    number, side = int(ASKED.search(trial.request.prompt)[1]), trial.request.model.name
     return games.text(number, side, made.words[side][number], made.marks[side][number])
 
 
-def _verdict(request: Request, made: Games) -> str:
+def _verdict(made: Games, trial: Trial) -> str:
     """What a judge says of the two texts in its prompt."""
-    (one, nonce, first), (two, _, second) = speaking.SHOWN.findall(request.prompt)
-    number = int(ASKED.search(request.prompt)[1])
-    sides = [SIGNED.search(each) for each in (first, second)]
-    if (one, two) != ("A", "B") or {side[2] for side in sides} != {str(number)}:
-        raise ValueError(f"the prompt of question {number} shows {one} and {two}, of {sides[0][2]} and {sides[1][2]}")
+    request, shown = trial.request, simulated.read_prompt(trial.request.prompt)
+    number = int(ASKED.search(shown.asked)[1])
+    sides = [SIGNED.search(each) for each in shown.texts]
+    if shown.labels != ["A", "B"] or {side[2] for side in sides} != {str(number)}:
+        raise ValueError(f"question {number}: shown are {shown.labels}, of {[side[2] for side in sides]}")
     # Identical texts have no order; they stand with those that show the baseline first.
-    condition, stands = (IDENTICAL, BASELINE) if first == second else (NONE, sides[0][1])
+    condition, stands = (IDENTICAL, BASELINE) if len(set(shown.texts)) == 1 else (NONE, sides[0][1])
     verdict = made.verdicts[request.model.name, condition, stands, request.repeat][number]
     if verdict < 0:
         return speaking.UNREAD[(number + request.repeat) % len(speaking.UNREAD)]
-    reason = f"My own solution first.\n\nThen: VERDICT-{nonce} comes last."
-    return speaking.stated(request, nonce, reason, LABELS[verdict])
+    label, reason = LABELS[verdict], f"My own solution first.\n\nThen: VERDICT-{shown.nonce} comes last."
+    return simulated.write_verdict(request, shown.nonce, label, reason, justification=reason, verdict=label)
 
 
 CASES = tuple(

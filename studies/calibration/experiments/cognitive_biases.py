@@ -7,7 +7,6 @@ option. Whatever the prompt gets wrong changes its reply.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from helpers.biases.cognitive.asked import STAGES, shown_order, trials
 from helpers.biases.cognitive.averages import cells, mean_of, pairs
 from helpers.config import load_experiment
 from helpers.frames import decisions as tidy
+from helpers.providers import simulated
 from helpers.stats.intervals import estimate
 from helpers.types import SITUATION, Estimate, Experiment, Judgment, Model, Question, Request, Version, Wording
 from studies.calibration import speaking
@@ -67,7 +67,6 @@ DECISION = "decision"
 CASE = re.compile(r"Case (\d+) of (\w+), told in way (\d+)\.")
 NUMBER = re.compile(r"the figure ([0-9.e+-]+?)(?:,|\. )|([0-9.e+-]+) times the stake")
 DECIDED = re.compile(r"You decided (for|against) it\.")
-OPTION = re.compile(r"^([A-Z])\) (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -293,18 +292,15 @@ def _judged(sample: Sample, judge: int, seed: int) -> list[Judgment]:
     model = Model(name, "openai", name, name, structured=judge % 2 == 0)
     experiment = replace(_settled(), judges=(model,), repeats=sample.lot.shape[2], seed=seed)
     questions = [question(sample, judge, scenario) for scenario in np.unique(sample.scenario).tolist()]
-    said: dict[str, Judgment] = {}
-    for stage in STAGES:
-        asked = trials(stage, experiment, questions, said)
-        said |= speaking.read(asked, lambda trial: reply(sample, judge, trial.request))
-    return [said[trial.request.key] for trial in asked]
+    replies = dict.fromkeys(STAGES, lambda trial: reply(sample, judge, trial.request))
+    return speaking.converse(experiment, trials, questions, replies)[0]
 
 
 def reply(sample: Sample, judge: int, request: Request) -> tuple[str, str]:
     """What a model writes to a prompt, and how the reply ends."""
     head = SITUATION.match(request.prompt)
     nonce, text = head[1], head[2]
-    options = OPTION.findall(request.prompt, head.end())
+    options = simulated.OPTION.findall(request.prompt, head.end())
     case = CASE.match(text)
     if case[2] != sample.category:
         raise ValueError(f"a prompt about {case[2]} where {sample.category} is asked: {text!r}")
@@ -357,9 +353,8 @@ def _selected(
 
 
 def _written(request: Request, nonce: str, picked: Sequence[str], several: bool) -> str:
-    if request.schema is not None:
-        return json.dumps({"id": nonce, **({"choices": picked} if several else {"choice": picked[0]})})
-    return f"I have weighed it.\n\nVERDICT-{nonce}: {', '.join(picked) or 'none'}"
+    fields = {"choices": picked} if several else {"choice": picked[0]}
+    return simulated.write_verdict(request, nonce, ", ".join(picked) or "none", "I have weighed it.", **fields)
 
 
 def _unreadable(request: Request, nonce: str, several: bool, labels: Sequence[str], turn: int) -> tuple[str, str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,7 +16,7 @@ from helpers.types import Estimate
 from studies.calibration.cases import Case, Target, load_worlds
 from studies.calibration.worlds import rankings
 from studies.calibration.worlds.listwise import WORLDS, World
-from studies.calibration.worlds.rankings import Arm, Truths
+from studies.calibration.worlds.rankings import Arm
 
 NAME = "hinting_groups"
 DATA = "simulated"
@@ -66,84 +64,30 @@ def votes_as_independent(frame: pd.DataFrame) -> list[Estimate]:
     return found
 
 
-def _effect(hint: str, role: str, truths: Truths | float, id: str = "hint_effect", **more: float) -> list[Target]:
-    """Targets of one hint for each vendor and their average (of the average alone where only it has this id)."""
-    vendors = (*World().vendors, AVERAGE) if id in ("hint_effect", "name_effect") else (AVERAGE,)
-    found = []
-    for vendor in vendors:
-        where = {"vendor": vendor} | ({"hint": hint} if hint else {})
-        truth, error = _known(truths, "name_effect" if id == "name_effect" else "hint_effect", vendor)
-        found.append(Target(id, where, truth, role, error=error, **more))
-    return found
+def _targets(rows: Mapping[str, Sequence[Mapping[str, Any]]], world: World, arms: Sequence[Arm]) -> list[Target]:
+    """The targets of each arm that a table lists (see the file beside this module)."""
+    return [target for arm in arms if arm.condition != "none" for target in _arm_targets(rows, world, arm)]
 
 
-def _known(truths: Truths | float, id: str, vendor: str = "") -> tuple[float, float]:
-    return (truths, 0.0) if isinstance(truths, float) else (truths[id, vendor].value, truths[id, vendor].se)
+def _arm_targets(rows: Mapping[str, Sequence[Mapping[str, Any]]], world: World, arm: Arm) -> Iterator[Target]:
+    swapped = arm.condition == ARM
+    repeated = rows.get("repeated", ()) if arm.repeats > 1 else ()
+    truths = rankings.swapped if swapped else rankings.hinted
+    for row in rows["swapped"] if swapped else (*rows["hint"], *repeated):
+        known = truths(world, arm) if "truth" not in row else None
+        hint = {} if swapped else {row.get("of", "hint"): arm.condition}
+        facts = {name: row[name] for name in ("null", "level") if name in row}
+        bound = {"bound": row["bound"]} if "bound" in row else {}
+        for id in row["ids"]:
+            for vendor in row.get("vendors", (*world.vendors, AVERAGE)):
+                of = known and known[row.get("as", id), vendor]
+                truth, error = (of.value, of.se) if of else (row["truth"], 0.0)
+                where = hint | ({"vendor": vendor} if vendor else {}) | bound
+                role = row.get("average", row["role"]) if vendor == AVERAGE else row["role"]
+                yield Target(id, where, truth, role, error=error, **facts)
 
 
-def _both(hint: str, role: str, truths: Truths | float) -> list[Target]:
-    """The effect of a hint, and the same number with the interval of the equivalence test."""
-    covered = _effect(hint, "planted", truths, "hint_effect_90", level=0.9)
-    return [*_effect(hint, role, truths), *covered]
-
-
-def _changed(hint: str, role: str, truths: Truths | float) -> Target:
-    truth, error = _known(truths, "excess_change")
-    return Target("excess_change", {"hint": hint}, truth, role, error=error)
-
-
-def _nothing(world: World, arm: Arm) -> list[Target]:
-    if arm.condition == ARM:
-        return _effect("", "null", 0.0, "name_effect")
-    found = [*_both(arm.condition, "null", 0.0), Target("loss_change", {"condition": arm.condition}, 0.0, "null")]
-    found += [each for id in INDEPENDENT for each in _effect(arm.condition, "failure", 0.0, id)]
-    if arm.repeats > 1:
-        rate = Target("change_rate", {"hint": arm.condition}, 0.0, "failure")
-        found += [_changed(arm.condition, "null", 0.0), rate]
-    return found
-
-
-def _losses(world: World, arm: Arm) -> list[Target]:
-    """What only the hint loses is all for the own vendor: the effect is wrong, and its upper bound is the truth."""
-    hint = arm.condition
-    return [
-        *_effect(hint, "failure", 0.0),
-        Target("hint_effect_bound", {"hint": hint, "vendor": AVERAGE, "bound": "high"}, 0.0, "null"),
-        Target("loss_change", {"condition": hint}, math.nan, "planted"),
-    ]
-
-
-def _something(world: World, arm: Arm) -> list[Target]:
-    if arm.condition == ARM:
-        return _effect("", "planted", rankings.swapped(world, arm), "name_effect")
-    truths = rankings.hinted(world, arm)
-    found = _both(arm.condition, "planted", truths)
-    return [*found, _changed(arm.condition, "planted", truths)] if arm.repeats > 1 else found
-
-
-def _mixed(world: World, arm: Arm) -> list[Target]:
-    every = _effect(arm.condition, "planted", rankings.hinted(world, arm))
-    # Only the average is nothing: a hint that pulls both ways does not leave each vendor's rate where it was.
-    judged = [replace(each, role="null") if each.where["vendor"] == AVERAGE else each for each in every]
-    return [*judged, *_effect(arm.condition, "failure", 0.0, INDEPENDENT[1])]
-
-
-def _margin(world: World, arm: Arm) -> list[Target]:
-    """At the margin itself equivalence must not be concluded in more than one run of twenty."""
-    truths = rankings.hinted(world, arm)
-    above = _effect(arm.condition, "null", truths, "hint_effect_90", level=0.9, null=MARGIN)
-    return [*_effect(arm.condition, "planted", truths), *above]
-
-
-#: What is true of the hint of each arm, by what a world says of it.
-TARGETS = {"nothing": _nothing, "losses": _losses, "something": _something, "mixed": _mixed, "margin": _margin}
-
-
-def _targets(of: str, world: World, arms: Sequence[Arm]) -> list[Target]:
-    return [target for arm in arms if arm.condition != "none" for target in TARGETS[of](world, arm)]
-
-
-def _case(name: str, words: str, judges: str, arms: tuple[Mapping[str, Any], ...], targets: str) -> Case:
+def _case(name: str, words: str, judges: str, arms: tuple[Mapping[str, Any], ...], targets: Mapping[str, Any]) -> Case:
     world, each = WORLDS[judges], tuple(Arm(**fields) for fields in arms)
     draw, spoken = partial(rankings.draw, world, arms=each), partial(rankings.spoken, trials=trials, name=NAME)
     return Case(NAME, name, words, draw, rankings.frame, spoken, measure, partial(_targets, targets, world, each))

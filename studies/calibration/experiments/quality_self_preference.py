@@ -25,7 +25,7 @@ from helpers.config import load_experiment
 from helpers.frames import pairwise as tidy
 from helpers.providers import simulated
 from helpers.run.control import controls, partnered
-from helpers.types import Estimate, Experiment, Judgment, Request
+from helpers.types import Estimate, Experiment, Request
 from studies.calibration import speaking
 from studies.calibration.cases import Case, Target, load_worlds
 from studies.calibration.worlds.pairs import (
@@ -74,12 +74,8 @@ REASON = (
     "and often gives a careful hint that explains the matter. Signed by {}."
 )
 SIGNED = re.compile(r"Signed by (\w+)\.")
-ASKED = re.compile(
-    r"<<<QUESTION (?P<nonce>\w+)>>>\nWhat was it in matter (?P<number>\d+)\?\n(?P<options>.*?)\n<<<END", re.S
-)
-LETTERED = re.compile(r"^([A-J])\) (.+)$", re.MULTILINE)
+ASKED = re.compile(r"What was it in matter (\d+)\?\n")
 THING = re.compile(OPTION.replace("{}", r"(\d+)"))
-SHOWN = re.compile(r"<<<ANSWER (\d) \w+>>>\n([A-J])\. (.*?)\n<<<END \1 \w+>>>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -179,13 +175,13 @@ def spoken(made: Drawn) -> pd.DataFrame:
     experiment, asked = _experiment(), questions(made)
     numbered = {key: row for row, key in enumerate(zip(made.q.tolist(), made.r.tolist(), made.w.tolist(), strict=True))}
     askings = {(each.arm, each.task): each for each in made.asked}
-    said: dict[str, Judgment] = {}
-    said |= speaking.read(trials("answers", experiment, asked, said), lambda trial: _answer(trial.request, made))
-    said |= speaking.read(trials("editing", experiment, asked, said), lambda trial: simulated.reply(trial.request)[0])
-    judging = trials("judging", experiment, asked, said)
-    heard = speaking.read(judging, lambda trial: _verdict(trial.request, made, askings, numbered))
-    judgments = [replace(heard[trial.request.key], trial=trial) for trial in judging]
-    serve = asyncio.run(controls(judging, CONTROL, Path(), 0.0, 0.0))
+    replies = {
+        "answers": lambda trial: _answer(trial.request, made),
+        "editing": lambda trial: simulated.reply(trial.request)[0],
+        "judging": lambda trial: _verdict(trial.request, made, askings, numbered),
+    }
+    judgments, said = speaking.converse(experiment, trials, asked, replies)
+    serve = asyncio.run(controls([each.trial for each in judgments], CONTROL, Path(), 0.0, 0.0))
     return tidy(partnered(judgments, CONTROL, serve), answers(experiment, asked, said))
 
 
@@ -195,40 +191,38 @@ def _experiment() -> Experiment:
     return replace(load_experiment(NAME, doses=[2], targets=["wrong"]), judges=models, candidates=models)
 
 
-def _question(request: Request) -> tuple[str, int, dict[str, int]]:
-    """The nonce, the question's number and what each letter stands for, as the prompt says."""
-    found = ASKED.search(request.prompt)
-    options = {}
-    for letter, text in LETTERED.findall(found["options"]):
-        option, about = map(int, THING.fullmatch(text).groups())
-        if about != int(found["number"]):
-            raise ValueError(f"an option of question {about} stands in the prompt of question {found['number']}")
-        options[letter] = option
-    return found["nonce"], int(found["number"]), options
+def _read(request: Request) -> tuple[simulated.Shown, int, dict[str, int]]:
+    """What a prompt shows, its question's number and what each letter stands for."""
+    shown = simulated.read_prompt(request.prompt)
+    number, options = int(ASKED.match(shown.asked)[1]), {}
+    for letter, text in simulated.OPTION.findall(shown.asked):
+        options[letter], about = map(int, THING.fullmatch(text).groups())
+        if about != number:
+            raise ValueError(f"an option of question {about} stands in the prompt of question {number}")
+    return shown, number, options
 
 
 def _answer(request: Request, made: Drawn) -> str:
     """What a model answers: the letter of the option that it believes in."""
-    nonce, number, options = _question(request)
+    shown, number, options = _read(request)
     name = request.model.name
     believed = made.answer[number, NAMES.index(name)]
-    letter = next(letter for letter, option in options.items() if option == believed)
-    if request.schema is not None:
-        return json.dumps({"id": nonce, "choice": letter, "justification": REASON.format(name)})
-    return f"{REASON.format(name)}\n\nVERDICT-{nonce}: {letter}"
+    letter, reason = next(letter for letter, option in options.items() if option == believed), REASON.format(name)
+    return simulated.write_verdict(request, shown.nonce, letter, reason, choice=letter, justification=reason)
 
 
 def _verdict(request: Request, made: Drawn, told: dict[tuple[tuple[str, int, int], str], Asked], numbered: dict) -> str:
     """What a judge says of the two answers in its prompt."""
-    nonce, number, options = _question(request)
-    shown = {}
-    for label, letter, text in SHOWN.findall(request.prompt):
+    shown, number, options = _read(request)
+    sides = {}
+    for label, answer in zip(shown.labels, shown.texts, strict=True):
+        letter, text = answer.split(". ", 1)
         author = SIGNED.search(text)[1]
         dose = sum(a != b for a, b in zip(REASON.format(author).split(), text.split(), strict=True))
         if options[letter] != made.answer[number, NAMES.index(author)]:
             raise ValueError(f"question {number}: {author} did not answer {letter}, which stands in the prompt")
-        shown["wrong" if options[letter] else "right"] = (label, NAMES.index(author), dose)
-    (right, r, of_right), (wrong, w, of_wrong) = shown["right"], shown["wrong"]
+        sides["wrong" if options[letter] else "right"] = (label, NAMES.index(author), dose)
+    (right, r, of_right), (wrong, w, of_wrong) = sides["right"], sides["wrong"]
     target = {(True, False): "right", (False, True): "wrong", (False, False): "none"}[of_right > 0, of_wrong > 0]
     task = "wrote" if "You wrote one of these two answers" in request.prompt else "correct"
     repeat = request.repeat if target == "none" else 0
@@ -238,7 +232,7 @@ def _verdict(request: Request, made: Drawn, told: dict[tuple[tuple[str, int, int
     if np.isnan(verdict):
         return "Much can be said for both of them." if repeat else json.dumps({"id": "beef", "choice": "1"})
     label = right if verdict == 1.0 else wrong
-    return json.dumps({"id": nonce, "choice": label}) if request.schema is not None else f"VERDICT-{nonce}: {label}"
+    return simulated.write_verdict(request, shown.nonce, label, choice=label)
 
 
 CASES = tuple(

@@ -37,6 +37,7 @@ from helpers.biases.verbosity.asked import (
 )
 from helpers.biases.verbosity.measured import FRAME, pairs, tidy
 from helpers.config import load_experiment
+from helpers.providers import simulated
 from helpers.types import Estimate, Experiment, Question, Trial
 from studies.calibration import speaking
 from studies.calibration.cases import Case, Target, load_worlds
@@ -197,30 +198,32 @@ def spoken(made: Made) -> pd.DataFrame:
     """The frame of a sample through prompts, replies and parser: which texts are shown is read from the prompt."""
     run = experiment(tuple(made.said))
     asked = [questions()[place] for place in made.asked]
-    asking = load_bias("verbosity").trials("judging", run, asked, {})
     # Which texts are which pair, whoever stands first.
     known = {
         (pair.tried, pair.other): (row, column)
         for row, question in enumerate(asked)
         for column, pair in enumerate(compared(run, question))
     }
-    return tidy(speaking.judged(asking, lambda trial: _verdict(trial, made, known)), {})
+    trials, replies = load_bias("verbosity").trials, {"judging": lambda trial: _verdict(trial, made, known)}
+    judgments, _ = speaking.converse(run, trials, asked, replies)
+    return tidy(judgments, {})
 
 
 def _verdict(trial: Trial, made: Made, known: dict[tuple[str, str], tuple[int, int]]) -> str:
     """What a judge says of the two texts in its prompt."""
-    (one, nonce, first), (two, _, second) = speaking.SHOWN.findall(trial.request.prompt)
+    shown = simulated.read_prompt(trial.request.prompt)
+    first, second = shown.texts
     tried_first = (first, second) in known
     row, column = known[(first, second) if tried_first else (second, first)]
-    if (one, two) != ("A", "B") or f"matter {made.asked[row]}?" not in trial.request.prompt:
-        raise ValueError(f"the prompt on matter {made.asked[row]} shows {one} and {two}, or asks for another matter")
+    if shown.labels != ["A", "B"] or f"matter {made.asked[row]}?" not in shown.asked:
+        raise ValueError(f"the prompt on matter {made.asked[row]} shows {shown.labels}, or asks for another matter")
     sign = int(made.said[trial.judge.name][row, column, 0 if tried_first else 1, trial.request.repeat])
     if sign == NEVER:
         raise ValueError(f"{trial.question_id}, pair {column}: asked more often than the sample has it")
     if sign == LOST:
         return speaking.UNREAD[(row + column) % len(speaking.UNREAD)]
-    label = LABELS[1 + (sign if tried_first else -sign)]
-    return speaking.stated(trial.request, nonce, f"First: VERDICT-{nonce} comes last.", label)
+    label, reason = LABELS[1 + (sign if tried_first else -sign)], f"First: VERDICT-{shown.nonce} comes last."
+    return simulated.write_verdict(trial.request, shown.nonce, label, reason, justification=reason, verdict=label)
 
 
 def measure(verdicts: pd.DataFrame, seed: int) -> list[Estimate]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -137,51 +138,11 @@ def drawn(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return (rng.random((len(probabilities), 1)) > probabilities.cumsum(axis=1)[:, :-1]).sum(axis=1)
 
 
-def sample_frame(
-    world: GameWorld, rng: np.random.Generator, questions: int = 120, repeats: int = 2, identical: int = 0
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The games frame of one sample, and the lengths of the answers; `identical` questions also in that arm."""
-    seen = felt(world, rng, questions)
-    parts = []
-    for judge in world.judges:
-        odds = chances(judge, seen, rng)
-        for repeat in range(repeats):
-            for first in ORDERS:
-                said = _read(judge, first, drawn(odds[first], rng), rng)
-                parts.append(_part(judge, first, NONE, repeat, said))
-                if identical:
-                    same = _read(judge, first, drawn(odds[IDENTICAL][:identical], rng), rng)
-                    parts.append(_part(judge, first, IDENTICAL, repeat, same))
-    frame = pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
-    known = {"experiment": "arena_hard_position_bias", "source": "asked", "category": CATEGORY, "games": 2}
-    known |= {"candidate": CANDIDATE, "candidate_vendor": CANDIDATE, "baseline": BASELINE, "verdict": frame["score"]}
-    known |= {"judge_vendor": frame["judge"], "judge_model": frame["judge"]}
-    return frame.assign(**known)[list(GAMES)], lengths(seen)
-
-
-def _part(judge: GameJudge, first: str, condition: str, repeat: int, verdict: np.ndarray) -> dict[str, np.ndarray]:
-    labels = np.where(verdict < 0, None, np.array(LABELS, dtype=object)[verdict])
-    varying = {"question_id": np.arange(len(verdict)), "score": labels}
-    varying["outcome"] = np.where(verdict < 0, "invalid", "ok")
-    known = {"judge": judge.name, "condition": condition, "first": first, "repeat": repeat}
-    return varying | {name: np.repeat(value, len(verdict)) for name, value in known.items()}
-
-
 def _read(judge: GameJudge, first: str, verdict: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The verdicts, -1 where one cannot be read, which depends on who won."""
     won = ORDERS[first] * np.sign(2 - verdict)  # by the candidate
     lost = np.select([won > 0, won < 0], [judge.lost_candidate, judge.lost_baseline], 0.0)
     return np.where(rng.random(len(verdict)) < lost, -1, verdict)
-
-
-def lengths(seen: Felt) -> pd.DataFrame:
-    """The style of both answers of each question; the difference in length is tanh(longer / 4)."""
-    questions = np.arange(len(seen.longer))
-    parts = [
-        pd.DataFrame({"question_id": questions, "candidate": name, "length": 1000 * np.exp(side * seen.longer / 4)})
-        for name, side in ((CANDIDATE, 1), (BASELINE, -1))
-    ]
-    return pd.concat(parts, ignore_index=True).assign(headers=0, lists=0, bold=0)
 
 
 def names(judges: Sequence[GameJudge]) -> tuple[str, ...]:
@@ -204,7 +165,7 @@ class Games:
     @property
     def questions(self) -> int:
         """How many questions were drawn."""
-        return len(self.words[CANDIDATE])
+        return max(map(len, self.verdicts.values()))
 
 
 def sample(world: GameWorld, questions: int, rng: np.random.Generator, repeats: int = 2) -> Games:
@@ -222,6 +183,27 @@ def sample(world: GameWorld, questions: int, rng: np.random.Generator, repeats: 
             lost = np.where(same == 2, 0.0, lost_alike(judge))
             said[judge.name, IDENTICAL, BASELINE, repeat] = np.where(rng.random(len(same)) < lost, -1, same)
     return Games(words, marks, said)
+
+
+def sample_frame(
+    world: GameWorld, rng: np.random.Generator, questions: int = 120, repeats: int = 2, identical: int = 0
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The games frame of a sample without texts, and the lengths of the answers.
+
+    `identical` questions are also asked in that arm, in both orders; the difference in length is tanh(longer / 4).
+    """
+    seen, said = felt(world, rng, questions), {}
+    for judge in world.judges:
+        odds = chances(judge, seen, rng)
+        for repeat, first in product(range(repeats), ORDERS):
+            said[judge.name, NONE, first, repeat] = _read(judge, first, drawn(odds[first], rng), rng)
+            if identical:
+                same = drawn(odds[IDENTICAL][:identical], rng)
+                said[judge.name, IDENTICAL, first, repeat] = _read(judge, first, same, rng)
+    ids = [f"g{each}" for each in range(questions)]
+    sizes = ((name, 1000 * np.exp(side * seen.longer / 4)) for name, side in ((CANDIDATE, 1), (BASELINE, -1)))
+    parts = [pd.DataFrame({"question_id": ids, "candidate": name, "length": size}) for name, size in sizes]
+    return frame(Games({}, {}, said)), pd.concat(parts, ignore_index=True).assign(headers=0, lists=0, bold=0)
 
 
 def lost_alike(judge: GameJudge) -> float:
@@ -246,25 +228,16 @@ def text(question: int, side: str, words: int, marks: np.ndarray) -> str:
     return "\n".join([" ".join(["word"] * words), *lines, f"by {side} {question}"])
 
 
-def question_id(number: int) -> str:
-    """The id of a question by its number.
-
-    >>> question_id(7)
-    'g7'
-    """
-    return f"g{number}"
-
-
 def questions(made: Games) -> tuple[Question, ...]:
     """The questions of a sample, in ranked order."""
     return tuple(
-        Question(question_id(number), CATEGORY, f"Which is it in matter {number}?", place=number)
+        Question(f"g{number}", CATEGORY, f"Which is it in matter {number}?", place=number)
         for number in range(made.questions)
     )
 
 
 def frame(made: Games) -> pd.DataFrame:
-    """The games frame of a sample, as `frames.games` makes it of judgments, with the columns STYLED beside."""
+    """The games frame of a sample, as `frames.games` makes it of judgments, where it has texts with STYLED beside."""
     sizes = [len(verdict) for verdict in made.verdicts.values()]
     number = np.concatenate([np.arange(size) for size in sizes])
     verdict = np.concatenate(list(made.verdicts.values()))
@@ -275,7 +248,7 @@ def frame(made: Games) -> pd.DataFrame:
     known = {
         "experiment": _named(["arena_hard_position_bias"], [len(number)]),
         "source": _named(["asked"], [len(number)]),
-        "question_id": pd.Categorical.from_codes(number, [question_id(each) for each in range(made.questions)]),
+        "question_id": pd.Categorical.from_codes(number, [f"g{each}" for each in range(made.questions)]),
         "category": _named([CATEGORY], [len(number)]),
         **dict.fromkeys(("judge", "judge_vendor", "judge_model"), judges),
         **dict.fromkeys(("candidate", "candidate_vendor"), _named([CANDIDATE], [len(number)])),
@@ -288,8 +261,11 @@ def frame(made: Games) -> pd.DataFrame:
         "verdict": labels,
         "outcome": pd.Categorical.from_codes((verdict < 0).astype(int), ["ok", "unparsed"]),
     }
+    found = pd.DataFrame(known)[list(GAMES)]
+    if not made.words:
+        return found
     counted = np.hstack([style(made.words[side], made.marks[side]) for side in SIDES])[number]
-    return pd.DataFrame(known)[list(GAMES)].assign(**dict(zip(STYLED, counted.T, strict=True)))
+    return found.assign(**dict(zip(STYLED, counted.T, strict=True)))
 
 
 def _named(names: Sequence[str], sizes: Sequence[int]) -> pd.Categorical:

@@ -178,15 +178,6 @@ def letter(question: int, option: int) -> str:
     return LETTERS[(option + question) % OPTIONS]
 
 
-def question_id(number: int) -> str:
-    """The id of a question by its number.
-
-    >>> question_id(7)
-    'q7'
-    """
-    return f"q{number}"
-
-
 def questions(made: Drawn) -> tuple[Question, ...]:
     """The questions of a sample as the experiment asks them, with a passage for each article."""
     found = []
@@ -194,7 +185,7 @@ def questions(made: Drawn) -> tuple[Question, ...]:
         said = sorted((letter(number, option), OPTION.format(option, number)) for option in range(OPTIONS))
         found.append(
             Question(
-                question_id(number),
+                f"q{number}",
                 CATEGORY,
                 f"What was it in matter {number}?",
                 place=number,
@@ -276,7 +267,7 @@ def frame(made: Drawn) -> pd.DataFrame:
 def _people(made: Drawn, pair: np.ndarray, judge: np.ndarray) -> dict[str, pd.Categorical]:
     """Question, authors, labels and judge of each of these pairs."""
     q, right, wrong = made.q[pair], made.r[pair], made.w[pair]
-    ids = [question_id(number) for number in range(len(made.article))]
+    ids = [f"q{number}" for number in range(len(made.article))]
     articles = [f"a{number}" for number in range(int(made.article.max(initial=-1)) + 1)]
     people = {"judge": judge, "right": right, "wrong": wrong}
     coded = {name: pd.Categorical.from_codes(who, NAMES) for name, who in people.items()}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,6 +19,7 @@ from helpers.biases.hinting.asked import dealt
 from helpers.biases.top_choice.asked import order
 from helpers.config import load_experiment
 from helpers.frames import listwise
+from helpers.providers import simulated
 from helpers.stats import models
 from helpers.stats.intervals import Interval, clustered, t_interval
 from helpers.types import Answer, Experiment, Model, Question, Trial, short_hash
@@ -282,12 +282,6 @@ def _by_vendor(world: World, id: str, effect: np.ndarray, read: np.ndarray) -> T
     return {(id, name): clustered(x, d, w) for name, w in zip((*world.vendors, "average"), weights, strict=True)}
 
 
-QUESTION = re.compile(r"<<<QUESTION (\w+)>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
-ANSWER = re.compile(r"<<<ANSWER (\w) (\w+)>>>\n(.*?)\n<<<END \1 \2>>>", re.DOTALL)
-OWN = re.compile(r"Who wrote what: answers? ([\w ]+) came from your own vendor, (\w+)\.")
-AUTHOR = re.compile(r"^(\w): (.+)$", re.MULTILINE)
-
-
 def spoken(sample: Sample, trials: Callable[..., list[Trial]], name: str) -> pd.DataFrame:
     """The tidy frame of what the sample's judges say to the `trials` of an experiment, under the prompts of `name`.
 
@@ -346,32 +340,20 @@ def _text(seed: int, question: str, model: Model) -> str:
 
 def _reply(sample: Sample, asking: Asking, known: Mapping[str, int], judge: int, trial: Trial) -> tuple[str, str]:
     """What the judge writes to the prompt of this trial, and how the reply ends."""
-    prompt, world = trial.request.prompt, sample.world
-    nonce, text = QUESTION.search(prompt).groups()
-    question = known[text]
-    shown = {label: known[text] for label, _, text in ANSWER.findall(prompt)}
-    mine = _taken(prompt[prompt.rindex("<<<END ") :], world.vendors[world.vendor_of[judge]].upper(), shown)
+    shown, world = simulated.read_prompt(trial.request.prompt), sample.world
+    question, vendor = known[shown.asked], world.vendors[world.vendor_of[judge]]
+    candidates = [known[text] for text in shown.texts]
+    mine = simulated.own_by_name(shown.task, shown.labels, vendor, deduces=True)
     utility = {}
-    for slot, (label, candidate) in enumerate(shown.items()):
+    for slot, (label, candidate) in enumerate(zip(shown.labels, candidates, strict=True)):
         felt = sample.felt.worth[question, judge, candidate] + sample.felt.habits[judge, slot]
-        felt = felt + asking.gain[question] * (label in mine)
+        felt = felt + asking.gain[question] * mine[slot]
         utility[label] = felt + asking.noise[question, judge, candidate]
     ranking = sorted(utility, key=utility.__getitem__, reverse=True)
-    own_first = bool(world.vendor_of[shown[ranking[0]]] == world.vendor_of[judge])
+    top = candidates[shown.labels.index(ranking[0])]
+    own_first = bool(world.vendor_of[top] == world.vendor_of[judge])
     gone = bool(lost(world, asking, asking.luck[question, judge], own_first))
-    return _written(ranking, nonce, trial.request.schema is not None, (question + judge) % 3 if gone else None)
-
-
-def _taken(after: str, own: str, shown: dict[str, int]) -> set[str]:
-    """The labels that the judge takes for its own vendor's, by what stands after the answers in the prompt."""
-    if told := OWN.search(after):
-        return set(told[1].split(" and ")) if told[2] == own else set()
-    authors = {label: name for label, name in AUTHOR.findall(after) if label in shown}
-    if not authors:
-        return set()
-    hidden = {label for label, name in authors.items() if name == "not disclosed"}
-    # Where the others are named and the own vendor is not among them, the unnamed can only be its own.
-    return hidden if own not in authors.values() else {label for label, name in authors.items() if name == own}
+    return _written(ranking, shown.nonce, trial.request.schema is not None, (question + judge) % 3 if gone else None)
 
 
 def _written(ranking: Sequence[str], nonce: str, structured: bool, lost_as: int | None) -> tuple[str, str]:
