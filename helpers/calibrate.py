@@ -76,6 +76,6 @@ def summary(folder: Path = FOLDER) -> str:
 def shown(folder: Path = FOLDER, style: str = "paper") -> list[Figure]:
     """Draw the stored rates of false alarms and missed truths; no figure where nothing is stored."""
     from helpers.figures import if_any
-    from helpers.figures.power import show_calibration
+    from helpers.figures.designs import show_calibration
 
     return if_any(show_calibration, stored(folder)[0], style=style)

@@ -16,7 +16,7 @@ from helpers.claims import COLUMNS as CLAIM_COLUMNS
 from helpers.claims import count_claims, kind_words
 from helpers.claims import exceptions as odd
 from helpers.export import PROTOCOL, READABLE
-from helpers.figures import cards, panels
+from helpers.figures import cards, points
 from helpers.json_text import document
 from helpers.run.notebooks import available, experiment_of
 from helpers.tables import Table
@@ -361,7 +361,7 @@ def _source(every: Sequence[CardLine], data: str, judges: Sequence[str]) -> str:
     rest = len(judges) - len({line.judge for line in mine if line.verdict in ("bias", "hint", "not shown")})
     counted = f"{len(judges)} judge{'' if len(judges) == 1 else 's'}"
     counted += f", {rest} of them without a verdict" if rest else ""
-    source = panels.SOURCES.get(data, data)
+    source = points.SOURCES.get(data, data)
     about = " This says nothing of real models." if data == "simulated" else ""
     none = "no bias is shown" if rest < len(judges) else "of no bias anything can be told"
     return f"- **{source[0].upper()}{source[1:]}** ({counted}): {'. '.join(said) or none}.{about}"

@@ -7,7 +7,7 @@ import random
 
 import pandas as pd
 
-from helpers.figures.bias_effects import BIASES
+from helpers.figures.points import BIASES
 from helpers.types import Estimate
 
 NAN = float("nan")

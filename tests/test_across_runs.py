@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from matplotlib.colors import to_rgb
 
 from helpers import figures
 from helpers.commands import matrices
-from helpers.figures import panels, show_across_runs
-from helpers.figures.across_runs import MOST, Run
-from helpers.figures.cards import REAL, SIMULATED
+from helpers.figures import NothingToDraw, show_across_runs
+from helpers.figures.cards import Run
+from helpers.figures.style import HIGHEST
 from helpers.run import cells as run_cells
 from helpers.run.cells import Cell
 from helpers.run.notebooks import Result, experiment_of
@@ -38,124 +36,73 @@ def of(each: CardLine, **where: str) -> CardLine:
     return replace(each, estimate=estimate)
 
 
-def rows(runs: list[Run]) -> list[tuple[float, str]]:
-    """The labels of the one panel with their heights, from top to bottom."""
+def shown(runs: list[Run]) -> dict[str, list[str]]:
+    """The words of each row of the table, from left to right."""
     (axes,) = show_across_runs(runs).figure.axes
-    assert axes.get_ylim()[0] > axes.get_ylim()[1], "rows go down"
-    return sorted(zip(axes.get_yticks(), (each.get_text() for each in axes.get_yticklabels()), strict=True))
-
-
-def points(runs: list[Run]) -> list[tuple[float, float, Any]]:
-    """The marks of the one panel: height, value in pp, and how it is drawn, from top to bottom."""
-    (axes,) = show_across_runs(runs).figure.axes
-    marks = [each for each in axes.lines if each.get_marker() in ("o", "x")]
-    found = [(float(each.get_ydata()[0]), float(each.get_xdata()[0]), each) for each in marks]
-    low, high = sorted(axes.get_ylim())
-    assert all(low + 0.2 < height < high - 0.2 for height, _, _ in found), "no row lies on an edge"
-    return sorted(found, key=lambda each: each[0])
-
-
-def intervals(runs: list[Run]) -> list[tuple[float, ...]]:
-    """The ends of the intervals of the one panel, from top to bottom."""
-    (axes,) = show_across_runs(runs).figure.axes
-    lines = [each for each in axes.lines if len(each.get_xdata()) == 2 and each.get_marker() == "None"]
-    inside = [each for each in lines if len({*each.get_ydata()}) == 1 and tuple(each.get_xdata()) != (0, 1)]
-    return [tuple(each.get_xdata()) for each in sorted(inside, key=lambda each: each.get_ydata()[0])]
+    names = [each.get_text() for each in axes.get_yticklabels()]
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for text in sorted(axes.texts, key=lambda text: text.get_position()[0]):
+        found[names[int(text.get_position()[1])]] += [text.get_text()] if text.get_text() else []
+    return found
 
 
 # The figure.
 
 
-def test_each_run_of_a_judge_has_its_row_under_the_judge() -> None:
-    labels, found = rows(RUNS), points(RUNS)
-    words = [run.settings for run in RUNS]
-    assert [text for _, text in labels] == ["fair", *words, "keen", *words]
-    assert [value for _, value, _ in found] == pytest.approx([1, 6, 20, 25])
-    # The points stand at the rows of their runs, not of the names above them.
-    assert [height for height, _, _ in found] == [place for place, text in labels if text in words]
-    assert intervals(RUNS) == [pytest.approx((mid - 5, mid + 5)) for mid in (1, 6, 20, 25)]
-
-
-def test_a_mark_tells_its_verdict_and_whether_the_judge_is_simulated() -> None:
-    mixed = [Run("1", [line("fair", "place", "not shown"), line("hinted", "place", "hint")])]
-    mixed[0].lines.extend([line("keen", "place", "bias"), line("sim", "place", "bias", data="simulated")])
-    fair, hinted, keen, sim = (mark for _, _, mark in points(mixed))
-    assert [mark.get_fillstyle() for mark in (hinted, keen)] == ["left", "full"]
-    assert fair.get_markerfacecolor() == "white" and keen.get_markerfacecolor() != "white"
-    colours = [to_rgb(mark.get_color()) for mark in (keen, sim)]
-    assert colours == [to_rgb(REAL), to_rgb(SIMULATED)]
-    shown = texts(show_across_runs(mixed))
-    assert "SIMULATED in grey" in shown
-    assert "SIMULATED" in texts(show_across_runs([Run("1", [mixed[0].lines[-1]])]))
-
-
-def test_zero_is_marked() -> None:
+def test_each_run_is_a_row_with_a_number_a_judge() -> None:
+    assert shown(RUNS) == {
+        "shuffled, 1": ["\N{WHITE CIRCLE} +1.0\n\N{MINUS SIGN}4 to 6", "\N{BLACK CIRCLE} +20.0\n15 to 25"],
+        "shuffled, 2": ["\N{CIRCLE WITH LEFT HALF BLACK} +6.0\n1 to 11", "\N{BLACK CIRCLE} +25.0\n20 to 30"],
+    }
     (axes,) = show_across_runs(RUNS).figure.axes
-    assert any(list(each.get_xdata()) == [0, 0] for each in axes.lines)
+    assert [each.get_text().split("\n")[-1] for each in axes.get_xticklabels()] == ["fair", "keen"]
 
 
-def test_of_many_runs_each_judge_has_one_name_and_all_its_points() -> None:
-    many = [Run(f"seed {n}", [line("fair", "place", "not shown", n / 1000), ONE[1]]) for n in range(40)]
-    assert [text for _, text in rows(many)] == ["fair", "keen"] and len(many) > MOST
-    found = points(many)
-    assert [value for _, value, _ in found] == pytest.approx([n / 10 for n in range(40)] + [20] * 40)
-    heights = [height for height, _, _ in found]
-    figure = show_across_runs(many).figure
-    figure.canvas.draw()
-    (axes,) = figure.axes
-    at = [axes.transData.transform((0, height))[1] for height in heights]
-    size = found[0][2].get_markersize() * figure.dpi / 72
-    assert min(a - b for a, b in pairwise(at)) > size, "no mark covers another"
-    assert "stand without words" in show_across_runs(many).caption
-    assert "stand without words" not in show_across_runs(RUNS).caption
+def test_simulated_judges_stand_under_their_heading() -> None:
+    mixed = [Run("1", [line("keen", "place", "bias"), line("sim", "place", "bias", data="simulated")])]
+    names = [each.get_text() for each in show_across_runs(mixed).figure.axes[0].get_yticklabels()]
+    assert names == ["asked judges", "1", "SIMULATED judges", "1"]
 
 
-def test_more_than_a_figure_holds_is_none() -> None:
-    many = [Run(f"seed {n}", [line(f"judge {j}", "place", "bias") for j in range(10)]) for n in range(60)]
-    with pytest.raises(panels.NothingToDraw, match="60 runs of these judges are more"):
-        show_across_runs(many)
+def test_more_runs_than_a_page_holds_are_counted() -> None:
+    many = [Run(f"seed {n}", [line("fair", "place", "not shown", n / 1000), ONE[1]]) for n in range(60)]
+    figure = show_across_runs(many)
+    rows = len(figure.figure.axes[0].get_yticklabels())
+    assert f"{60 - rows} more in the table." in figure.caption and figure.figure.get_figheight() <= HIGHEST
+    wide = [Run("1", [line(f"judge {n}", "place", "bias") for n in range(14)])]
+    assert "4 more judges and measures stand in the table." in show_across_runs(wide).caption
 
 
-def test_runs_that_differ_in_nothing_but_the_judge_need_no_words() -> None:
-    assert [text for _, text in rows([Run("", ONE[:1]), Run("", ONE[1:])])] == ["fair", "keen"]
+def test_runs_that_differ_in_nothing_but_the_judge_are_named_by_it() -> None:
+    assert list(shown([Run("", ONE[:1]), Run("", ONE[1:])])) == ["fair", "keen"]
 
 
-def test_which_number_of_a_measure_is_drawn_stands_beside_its_run() -> None:
-    """Of several numbers the gravest: in another run it can be another one."""
+def test_of_several_numbers_of_a_measure_the_gravest_is_shown() -> None:
     both = [
         of(line("fair", "profile", "not shown", -0.2), bias="halo"),
         of(line("fair", "profile", "bias"), bias="anchor"),
     ]
     runs = [Run("seed 1", both), Run("seed 2", [of(line("fair", "profile", "hint", 0.3), bias="halo")])]
-    assert [text for _, text in rows(runs)] == ["fair", "seed 1: anchor", "seed 2: halo"]
-    assert [value for _, value, _ in points(runs)] == pytest.approx([10, 30])
+    assert [words[0].split()[1].split("\n")[0] for words in shown(runs).values()] == ["+10.0", "+30.0"]
     assert "the gravest of each run" in show_across_runs(runs).caption
-    same = [Run("seed 1", both[1:]), Run("seed 2", both[1:])]
-    assert [text for _, text in rows(same)] == ["fair", "seed 1", "seed 2"]
-    assert "gravest" not in show_across_runs(same).caption
 
 
-def test_one_name_asked_and_read_from_files_is_two_judges() -> None:
-    runs = [Run("1", [line("m", "place", "bias"), line("m", "place", "hint", data="folder")])]
-    assert [text for _, text in rows(runs)] == ["m (asked)", "1", "m (folder)", "1"]
-
-
-def test_the_caption_counts_what_is_drawn_and_what_is_not() -> None:
+def test_the_caption_counts_what_is_drawn() -> None:
     caption = show_across_runs(RUNS, ["option_order", "seed"]).caption
-    assert "in 2 runs (option_order, seed)" in caption and "Points shown: 4 of asked judges." in caption
-    assert "corrected for itself" in caption and "without a number" not in caption
-    lost = [*ONE, line("mute", "place", "untold", NAN), line("mute", "unreadable", "described", NAN)]
-    caption = show_across_runs([Run("1", lost)]).caption
-    assert "in one run," in caption and "no point: 1." in caption and "corrected" not in caption
+    assert "in 2 runs (option_order, seed)" in caption and "Numbers shown: 4 of asked judges." in caption
+    assert "corrected for itself" in caption
+    assert "corrected" not in show_across_runs([Run("1", ONE)]).caption.split("after correction")[-1]
     assert "run shuffled, 2" in show_across_runs(RUNS).alt
 
 
 def test_what_all_runs_share_and_what_has_no_verdict_is_not_drawn() -> None:
-    with pytest.raises(panels.NothingToDraw):
+    with pytest.raises(NothingToDraw):
         show_across_runs([Run("1", [line("old", "place", "bias", data="published")])])
-    with pytest.raises(panels.NothingToDraw):
+    with pytest.raises(NothingToDraw):
         show_across_runs([Run("1", [line("fair", "unreadable", "described")])])
-    assert "old" not in texts(show_across_runs([Run("1", [*ONE, line("old", "place", "bias", data="published")])]))
+    assert "old" not in " ".join(
+        texts(show_across_runs([Run("1", [*ONE, line("old", "place", "bias", data="published")])]))
+    )
 
 
 @pytest.mark.parametrize("style", ["paper", "neurips", "icml", "acl", "talk"])
@@ -165,7 +112,7 @@ def test_nothing_leaves_the_figure(style: str) -> None:
     figure.canvas.draw()
     (axes,) = figure.axes
     words = [label.get_text() for label in axes.get_yticklabels()]
-    assert len(set(words)) == len(words) - 3, "the end, which varies, is not cut off"
+    assert len(set(words)) == len(words), "the end, which varies, is not cut off"
     assert all(label.get_window_extent().x0 >= figure.bbox.x0 - 1 for label in axes.get_yticklabels())
 
 

@@ -26,7 +26,7 @@ from helpers import calibrate, paths
 from helpers.config import load_experiment
 from helpers.config.numbers import load_numbers
 from helpers.figures import style as styles
-from helpers.figures.power import show_calibration
+from helpers.figures.designs import show_calibration
 from helpers.types import Estimate
 from studies.calibration import __main__ as program
 from studies.calibration import results, running, speaking
@@ -762,7 +762,7 @@ def drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         def render(self, kind: str) -> bytes:
             return f"{kind}: {len(self.rows)} rows".encode()
 
-    monkeypatch.setattr("helpers.figures.power.show_calibration", Drawn)
+    monkeypatch.setattr("helpers.figures.designs.show_calibration", Drawn)
 
 
 def test_an_experiment_replaces_its_own_results_only(tmp_path: Path, drawn_at_once: None) -> None:

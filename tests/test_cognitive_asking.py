@@ -23,7 +23,7 @@ from helpers.biases import cognitive
 from helpers.biases.cognitive import asked as cognitive_asked
 from helpers.biases.cognitive.averages import habits
 from helpers.config import ConfigError, experiment_names, load_experiment
-from helpers.figures.bias_effects import show_bias_effects
+from helpers.figures import show_bias_effects
 from helpers.judge import OverBudget
 from helpers.providers import simulated
 from helpers.run.asking import bias_of

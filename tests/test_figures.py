@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import io
 import itertools
@@ -14,9 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from matplotlib.collections import LineCollection, PathCollection
 
 from helpers import figures, paths
-from helpers.figures import panels
 from helpers.figures import style as styles
 from helpers.types import Estimate
 
@@ -160,18 +161,16 @@ def texts(figure: figures.Figure) -> list:
 
 def intervals(axes) -> list[tuple[float, float, float]]:
     """(place, low, high) of each interval drawn along x."""
-    lines = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "-"]
-    found = [(float(line.get_ydata()[0]), *map(float, line.get_xdata())) for line in lines]
-    return sorted(found)
+    lines = [each for each in axes.collections if isinstance(each, LineCollection)]
+    ends = [segment for line in lines for segment in line.get_segments() if len(segment) == 2]
+    return sorted((float(y), float(low), float(high)) for (low, y), (high, _) in ends if low == low)
 
 
 def points(axes) -> list[tuple[float, float]]:
-    """(x, y) of each marker."""
-    return [
-        (float(line.get_xdata()[0]), float(line.get_ydata()[0]))
-        for line in axes.lines
-        if len(line.get_xdata()) == 1 and line.get_marker() not in ("", "None", None)
-    ]
+    """(x, y) of each point, from above."""
+    marks = [each for each in axes.collections if isinstance(each, PathCollection)]
+    found = [(float(x), float(y)) for mark in marks for x, y in mark.get_offsets() if x == x]
+    return sorted(found, key=lambda point: (point[1], point[0]))
 
 
 def assert_readable(figure: figures.Figure, look: styles.Style, strict: bool = False) -> None:
@@ -245,16 +244,35 @@ def test_simulated_is_said_on_the_face_and_only_there(paper):
         assert_simulated(figure, name in ("heatmaps", "preferences", "categories", "position", "positions", "tiers"))
 
 
+def rows_of(figure: figures.Figure, panel: int = 0) -> list[str]:
+    """The names of rows and headings, from above."""
+    return [each.get_text() for each in figure.figure.axes[0].get_yticklabels()]
+
+
+def by_row(figure: figures.Figure, panel: int = 0) -> list[tuple[str, float, tuple[float, float] | None]]:
+    """Each point from above: the row it stands nearest to, its value and its interval."""
+    first, axes = figure.figure.axes[0], figure.figure.axes[panel]
+    ticks = dict(zip(map(float, first.get_yticks()), rows_of(figure), strict=True))
+    # A dot and its interval stand at one height, whatever else is in the row.
+    spans = {}
+    for y, low, high in intervals(axes):
+        spans.setdefault(round(y, 6), []).append((low, high))
+    found = []
+    for x, y in points(axes):
+        mine = [span for span in spans.get(round(y, 6), []) if span[0] - 1e-9 <= x <= span[1] + 1e-9]
+        found.append((ticks[min(ticks, key=lambda tick: abs(tick - y))], x, mine[-1] if mine else None))
+    return found
+
+
 def test_a_heatmap_cell_says_percent_and_interval_and_own_cells_are_outlined(paper):
     axes = paper["heatmap"].figure.axes[0]
     cells = [each.get_text() for each in axes.texts]
     # 44 of 80: 55.0 %, Wilson by hand [44.12, 65.43].
-    assert cells[2:4] == ["55.0", "[44, 65]"]
-    assert len(cells) == 2 * 18
+    assert cells[1] == "55.0\n[44, 65]" and len(cells) == 18
     outlined = [each.get_xy() for each in axes.patches if not each.get_fill()]
     assert [(int(x), int(y)) for x, y in outlined] == [(0, 0), (0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]
-    assert [each.get_text() for each in axes.get_yticklabels()] == list(TOP1)
-    assert axes.get_title(loc="left") == "n = 80"
+    assert rows_of(paper["heatmap"]) == list(TOP1)
+    assert "n = 80 judgments a point" in paper["heatmap"].caption
 
 
 def test_a_judges_vendor_may_be_given_and_is_never_guessed_between_two():
@@ -265,39 +283,19 @@ def test_a_judges_vendor_may_be_given_and_is_never_guessed_between_two():
     assert [int(patch.get_xy()[0]) for patch in outlines(given)] == [2]
 
 
-def test_different_n_stand_beside_their_rows():
-    estimates = [replace(each, n=each.n - 2) if each.where["judge"] == "gpt_fast" else each for each in top1("asked")]
-    words = [each.get_text() for each in texts(figures.show_judge_vendor_heatmap(estimates))]
-    assert words.count("n = 80") == 5 and words.count("n = 78") == 1
-
-
-def test_many_judges_become_forest_plots_sorted_by_own_rate(paper):
-    figure = paper["forest"].figure
-    assert [each.get_title(loc="left") for each in figure.axes] == ["Claude", "GPT", "Gemini"]
-    labels = [each.get_text() for each in figure.axes[0].get_yticklabels()]
-    # Own first places are 30 + 7 i of 80.
-    assert [int(label[-1]) for label in labels] == [4, 4, 4, 3, 3, 3, 2, 2, 2, 1, 1, 1, 0, 0, 0]
-    claude = [rank for rank, label in enumerate(labels) if label.startswith("claude")]
-    coloured = [
-        line.get_ydata()[0]
-        for line in figure.axes[0].lines
-        if len(line.get_xdata()) == 1 and line.get_markerfacecolor() == styles.COLOURS[0]
-    ]
-    assert sorted(coloured) == claude
-    twelve = [each for each in many_judges() if not each.where["judge"].endswith("_4")]
-    assert len(figures.show_judge_vendor_heatmap(twelve).figure.axes) == 1
-
-
 def test_self_preference_shows_every_number_with_its_interval(paper):
-    published, simulated = paper["preferences"].figure.axes
-    # Rows: vendor header, naive, excess, logit; 48/160 - 1/3 = -3.333 pp.
+    found = by_row(paper["preferences"])
+    kinds = ["naive: own \N{MINUS SIGN} expected", "excess over others", "logit, marginal"]
+    # Simulated judges stand first, and of published margins no logit can be estimated.
+    assert [row for row, _, _ in found] == kinds * 3 + kinds[:2] * 3
+    heads = [row for row in rows_of(paper["preferences"]) if row not in kinds]
+    assert heads == ["SIMULATED judges", "Claude", "GPT", "Gemini", "published counts", "Claude", "GPT", "Gemini"]
+    # 48 of 160 less a third: -3.333 pp.
     low, high = wilson(48, 160)
-    assert intervals(published)[0] == pytest.approx((1, 100 * (low - 1 / 3), 100 * (high - 1 / 3)))
-    assert (pytest.approx(100 * (0.3 - 1 / 3)), 1.0) in points(published)
-    assert len(intervals(published)) == len(points(published)) == 6
-    assert len(intervals(simulated)) == len(points(simulated)) == 9
-    assert [each.get_text() for each in published.texts] == ["not estimable"] * 3
-    assert intervals(simulated)[-1] == pytest.approx((11, 6, 16))
+    ends = pytest.approx((100 * (low - 1 / 3), 100 * (high - 1 / 3)))
+    assert found[0][1] == pytest.approx(100 * (0.3 - 1 / 3)) and found[0][2] == ends
+    assert found[8][1:] == (pytest.approx(11), pytest.approx((6, 16)))
+    assert [each.get_text() for each in paper["preferences"].figure.axes[0].texts] == ["not estimable"] * 3
 
 
 def test_rates_need_an_expected_share_and_logits_are_refused():
@@ -309,29 +307,28 @@ def test_rates_need_an_expected_share_and_logits_are_refused():
     with pytest.raises(ValueError, match="all three lists"):
         figures.show_self_preference([], [], [])
     uneven = figures.show_self_preference(naive, [], [], expected={"claude": 0.5, "gpt": 0.25, "gemini": 0.25})
-    assert (pytest.approx(-20.0), 1.0) in points(uneven.figure.axes[0])
+    assert by_row(uneven)[0][1] == pytest.approx(-20.0)
 
 
-def test_categories_have_a_panel_a_vendor_and_one_order_of_rows(paper):
-    axes = paper["category"].figure.axes
-    assert [each.get_title(loc="left") for each in axes] == ["Claude", "GPT", "Gemini"]
-    order = [each.get_text() for each in axes[0].get_yticklabels()]
+def test_a_category_is_a_row_with_a_point_for_each_vendor(paper):
+    rows = rows_of(paper["category"])
     means = {c: sum((7 * i + 5 * j) % 21 for i in range(3)) for j, c in enumerate(CATEGORIES)}
-    assert [means[category] for category in order] == sorted(means.values(), reverse=True)
-    for i, panel in enumerate(axes):
-        shown = {order[round(y)]: x for x, y in points(panel)}
-        assert shown == pytest.approx({c: 5 * ((7 * i + 5 * j) % 21) for j, c in enumerate(CATEGORIES)})
-        assert len(intervals(panel)) == 8
+    assert [means[category] for category in rows] == sorted(means.values(), reverse=True)
+    found = by_row(paper["category"])
+    assert len(found) == 24 and all(span for _, _, span in found)
+    given = {c: sorted(5.0 * ((7 * i + 5 * j) % 21) for i in range(3)) for j, c in enumerate(CATEGORIES)}
+    for category in rows:
+        assert sorted(x for row, x, _ in found if row == category) == pytest.approx(given[category])
     assert "share of candidates" in paper["category"].caption
     assert "share of candidates" not in paper["categories"].caption
 
 
 def test_positions_are_in_pp_around_a_line_at_zero(paper):
+    assert [x for _, x, _ in by_row(paper["position"])] == pytest.approx([6, 2, -1, -2, 0, -3])
+    assert rows_of(paper["position"])[1:3] == ["shown first", "place 2"]
     axes = paper["position"].figure.axes[0]
-    assert dict(points(axes)) == pytest.approx({1: 6, 2: 2, 3: -1, 4: -2, 5: 0, 6: -3})
-    zero = [line for line in axes.lines if list(line.get_ydata()) == [0, 0] and line.get_linestyle() != "-"]
-    assert len(zero) == 1
-    assert "(pp)" in axes.get_ylabel()
+    assert [list(line.get_xdata()) for line in axes.lines] == [[0, 0]]
+    assert "(pp)" in axes.get_xlabel()
     with pytest.raises(ValueError, match="several units"):
         figures.show_positions([*positions("asked"), replace(positions("asked")[0], unit="logit", data="hub")])
     with pytest.raises(ValueError, match=r"slot 1 \(A\); slots are counted '1', '2'"):
@@ -339,12 +336,10 @@ def test_positions_are_in_pp_around_a_line_at_zero(paper):
 
 
 def test_tiers_show_the_wanted_tier_only(paper):
-    axes = paper["tier"].figure.axes[0]
-    assert [x for x, _ in points(axes)] == pytest.approx([100 * 13 / 21, 100 * 25 / 34, 100 * 13 / 25])
-    assert [y for _, y in points(axes)] == [0, 1, 2]
-    assert "Verdicts of gemini_thinking alone." in paper["tier"].caption
-    fast = figures.show_tiers(tiers("asked"), tier="fast").figure.axes[0]
-    assert points(fast)[0][0] == pytest.approx(100 * 8 / 21)
+    assert [x for _, x, _ in by_row(paper["tier"])] == pytest.approx([100 * 13 / 21, 100 * 25 / 34, 100 * 13 / 25])
+    assert "gemini_thinking" in rows_of(paper["tier"]), "whose verdicts they are"
+    fast = figures.show_tiers(tiers("asked"), tier="fast")
+    assert by_row(fast)[0][1] == pytest.approx(100 * 8 / 21)
     with pytest.raises(ValueError, match=r"'slow'.*fast.*thinking"):
         figures.show_tiers(tiers("asked"), tier="slow")
 
@@ -354,8 +349,10 @@ def test_no_interval_is_an_open_marker_and_no_number_is_words():
     lost = replace(tiers("asked")[3], value=NAN, low=NAN, high=NAN)
     figure = figures.show_tiers([bare, lost, tiers("asked")[5]])
     axes = figure.figure.axes[0]
-    faces = [line.get_markerfacecolor() for line in axes.lines if len(line.get_xdata()) == 1]
-    assert faces[0] == "white" and faces[1] != "white" and len(faces) == 2
+    marks = [each for each in axes.collections if isinstance(each, PathCollection)]
+    filled = {round(float(y), 6): face[3] > 0.5 for mark in marks
+              for (_, y), face in zip(mark.get_offsets(), mark.get_facecolors(), strict=False)}  # fmt: skip
+    assert [filled[y] for y in sorted(filled)] == [False, True]
     assert [each.get_text() for each in axes.texts] == ["not estimable"]
     assert "Open markers: no interval (8 questions are too few)." in figure.caption
     assert "not estimable" in figure.alt
@@ -419,11 +416,12 @@ def two_figures() -> list[figures.Figure]:
 SUBPROCESS = """
 import sys
 from tests.test_figures import digests, two_figures
-print(digests(two_figures()), "matplotlib.pyplot" in sys.modules)
+from matplotlib import pyplot
+print(digests(two_figures()), pyplot.get_fignums())
 """
 
 
-def test_bytes_are_the_same_in_every_process_and_pyplot_is_never_loaded():
+def test_bytes_are_the_same_in_every_process_and_no_figure_stays_open():
     root = Path(__file__).resolve().parent.parent
     environment = {**os.environ, "PYTHONPATH": str(root)}
     outputs = set()
@@ -437,7 +435,7 @@ def test_bytes_are_the_same_in_every_process_and_pyplot_is_never_loaded():
             cwd=root,
         )
         outputs.add(result.stdout.strip())
-    assert outputs == {f"{digests(two_figures())} False"}
+    assert outputs == {f"{digests(two_figures())} []"}
 
 
 def test_all_formats_show_one_layout():
@@ -484,7 +482,7 @@ def test_files_embed_fonts_hold_no_date_and_are_opaque_white(paper):
     assert b"Software" not in png
     pixels = imread(io.BytesIO(png))
     assert (pixels[0, 0] == 1).all() and (pixels[..., 3] == 1).all()
-    assert pixels.shape[1] == 1260  # 6.3 inches at 200 dots
+    assert pixels.shape[1] == 880  # 4.4 inches at 200 dots
     with pytest.raises(ValueError, match="no format 'jpg'; there are: png, pdf, svg"):
         figure.render("jpg")
 
@@ -497,10 +495,25 @@ def test_a_notebook_shows_the_png(paper):
     assert paper["tier"].pixels == 440  # 4.4 inches
 
 
-@pytest.mark.parametrize("share", [0.25, 0.375, 0.5])
-def test_shares_that_differ_by_rounding_alone_have_one_colour(share: float) -> None:
-    """Each stands where one colour of the map ends and the next begins."""
-    import numpy as np
+FORBIDDEN = {"errorbar", "scatter", "bar", "barh", "fill_between", "fill_betweenx"}
 
-    assert panels.shade("Blues", np.nextafter(share, 0)) == panels.shade("Blues", share)
-    assert panels.shade("Blues", share - 1e-3) != panels.shade("Blues", share)
+
+def test_seaborn_draws_every_mark():
+    """`plot` is called on seaborn's plots alone, which take no argument there."""
+    for path in sorted((paths.ROOT / "helpers" / "figures").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                assert node.func.attr not in FORBIDDEN, f"{path.name}, line {node.lineno}"
+                assert node.func.attr != "plot" or not (node.args or node.keywords), f"{path.name}, line {node.lineno}"
+
+
+def test_a_page_holds_the_first_rows_and_says_how_many_more_there_are():
+    many = [rate("accuracy_share", {"judge": f"judge {i:03}"}, 90 - i, 100, "asked") for i in range(90)]
+    figure = figures.show_sorted(many, "accuracy_share")
+    assert figure.figure.get_figheight() <= styles.HIGHEST
+    rows = rows_of(figure)
+    assert (
+        rows == [f"judge {i:03}" for i in range(len(rows))]
+        and f" {90 - len(rows)} more in the table." in figure.caption
+    )
+    assert_readable(figure, styles.style())

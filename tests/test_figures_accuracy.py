@@ -12,7 +12,7 @@ from helpers.config import read_yaml
 from helpers.figures import style as styles
 from helpers.types import Estimate
 from tests.test_accuracy import people
-from tests.test_figures import EACH_STYLE, assert_readable, intervals, points, rate, texts
+from tests.test_figures import EACH_STYLE, assert_readable, by_row, intervals, points, rate, rows_of, texts
 from tests.test_figures_hinting import HOSTILE
 
 NAN = float("nan")
@@ -45,31 +45,26 @@ def hostile() -> list[Estimate]:
 def test_judges_are_sorted_and_every_number_has_its_interval(published: list[Estimate]) -> None:
     figure = figures.show_accuracy(published, CATEGORIES)
     axes = figure.figure.axes
-    assert [each.get_title(loc="left") for each in axes[:3]] == ["all", *CATEGORIES]
-    shown = [x for x, _ in sorted(points(axes[0]), key=lambda point: point[1])]
-    expected = [
-        100 * each.value for each in published if each.id == "gold_accuracy" and each.where["source"] == "LLMBar"
-    ]
-    assert len(shown) == 30 and shown == pytest.approx(sorted(expected, reverse=True))
-    assert [len(intervals(each)) for each in axes] == [30, 30, 30, 2, 0, 0]
-    order = [each.get_text() for each in axes[0].get_yticklabels()]
-    assert order[0] == "GPT-4/Vanilla" and order[-1] == "LLaMA2/Vanilla_NoRules"
-    assert [each.get_text() for each in axes[4].texts] == ["not split"]
-    # PandaLM's three verdicts have no coin to be compared with.
-    coins = [sum(list(line.get_xdata()) == [50, 50] for line in each.lines) for each in axes]
-    assert coins == [1, 1, 1, 0, 0, 0]
-    assert "unreadable 0.4 %" in figure.caption and "97 to 419 questions" in figure.caption
+    assert [each.get_title(loc="left") for each in axes] == ["all", *CATEGORIES]
+    shown = [x for _, x, _ in by_row(figure)]
+    mine = [each for each in published if each.id == "gold_accuracy" and each.where["source"] == "LLMBar"]
+    assert len(shown) == 32 and shown[:30] == pytest.approx(sorted((100 * e.value for e in mine), reverse=True))
+    assert [len(intervals(each)) for each in axes] == [32, 30, 30]
+    order = rows_of(figure)
+    assert order[:2] == ["LLMBar", "GPT-4/Vanilla"] and order[30] == "LLaMA2/Vanilla_NoRules"
+    assert [[each.get_text() for each in panel.texts] for panel in axes] == [[], ["not split"] * 2, ["not split"] * 2]
+    assert [[list(line.get_xdata()) for line in each.lines] for each in axes] == [[[50, 50]]] * 3
+    assert "unreadable 0.4 %" in figure.caption
     assert "judge GPT-4/Vanilla: 84.5 % [81.3, 87.7]" in figure.alt
 
 
 def test_people_stand_beside_judges(published: list[Estimate]) -> None:
     figure = figures.show_agreement(published)
-    panda, decisive, bench, _ = figure.figure.axes
-    assert [each.get_text() for each in panda.get_yticklabels()] == ["gpt-3.5-turbo", "pandalm-7b"]
-    assert [each.get_text() for each in bench.get_yticklabels()] == ["gpt4_pair\nturn 1", "gpt4_pair\nturn 2"]
-    at = {round(y, 2): x for x, y in points(bench)}
-    assert at == pytest.approx({-0.17: 65.97, 0.17: 62.97, 0.83: 65.74, 1.17: 66.62}, abs=0.005)
-    assert len(points(panda)) == len(intervals(decisive)) == 4
+    rows = [row for row in rows_of(figure) if row not in ("PandaLM", "MT-Bench")]
+    assert rows == ["gpt-3.5-turbo", "pandalm-7b", "gpt4_pair, turn 1", "gpt4_pair, turn 2"]
+    found = [x for row, x, _ in by_row(figure) if row.startswith("gpt4")]
+    assert found == pytest.approx([65.97, 62.97, 65.74, 66.62], abs=0.005)
+    assert [len(intervals(each)) for each in figure.figure.axes] == [8, 8]
     assert "condition all" not in figure.alt and "another person" in [each.get_text() for each in texts(figure)]
 
 
@@ -95,7 +90,7 @@ def test_nothing_overlaps_or_leaves_the_figure_at_print_size(
 ) -> None:
     look = styles.style(style)
     for figure in paper if style == "paper" else shapes(published, style):
-        assert figure.figure.get_figwidth() == look.text, figure.name
+        assert figure.figure.get_figwidth() in (look.column, look.text), figure.name
         assert_readable(figure, look)
 
 
@@ -115,8 +110,9 @@ def test_what_cannot_be_estimated_is_said() -> None:
         for e in bare
         if e.id == "gold_accuracy"
     ]
-    axes = figures.show_accuracy(lost).figure.axes[0]
-    assert [each.get_text() for each in axes.get_yticklabels()][-1] == "sim_gpt_2"
+    figure = figures.show_accuracy(lost)
+    axes = figure.figure.axes[0]
+    assert rows_of(figure)[-1] == "sim_gpt_2"
     assert "not estimable" in [each.get_text() for each in axes.texts]
     assert len(points(axes)) == 3 and len(intervals(axes)) == 2
 

@@ -8,18 +8,19 @@ import pandas as pd
 import pytest
 
 from helpers import figures
-from helpers.figures import judges
 from helpers.figures import style as styles
+from helpers.figures.points import judge_looks
 from helpers.types import Estimate
 from tests.test_figures import (
     EACH_STYLE,
-    STYLES,
     assert_printable,
     assert_readable,
     assert_simulated,
+    by_row,
     intervals,
     points,
     rate,
+    rows_of,
     texts,
 )
 from tests.test_figures_hinting import EACH_HOSTILE
@@ -149,7 +150,8 @@ def test_simulated_is_said_on_the_face_and_only_there(tight):
 
 def test_a_judge_looks_like_its_vendor_and_no_vendor_is_guessed_between_two():
     look = styles.style()
-    drawn = judges.looks(["Qwen2.5-7B", "DeepSeek-R1-Distill-Llama-70B", "mine", "gpt4o_mini"], {"mine": "llama"}, look)
+    names = ["Qwen2.5-7B", "DeepSeek-R1-Distill-Llama-70B", "mine", "gpt4o_mini"]
+    drawn = judge_looks(names, {"mine": "llama"}, look)
     assert list(drawn) == ["gpt4o_mini", "mine", "Qwen2.5-7B", "DeepSeek-R1-Distill-Llama-70B"]
     known = look.looks(["gpt", "llama", "qwen"])
     assert list(drawn.values())[:3] == list(known.values())
@@ -170,7 +172,9 @@ def test_captions_count_items_and_articles_and_only_judgments_of_these_judges():
 
 
 def widths(axes) -> list[float]:
-    return [round(patch.get_width(), 6) for patch in axes.patches]
+    """The widths of bars, row by row, in the order of parts."""
+    bars = [each for each in axes.patches if each.get_width() > 0]
+    return [bar.get_width() for bar in sorted(bars, key=lambda bar: (round(bar.get_y(), 6), bar.get_x()))]
 
 
 def test_the_funnel_says_what_is_left_what_is_lost_and_why(tight):
@@ -178,67 +182,46 @@ def test_the_funnel_says_what_is_left_what_is_lost_and_why(tight):
     said = [each.get_text() for each in texts(figure)]
     counts = ["60", "56 of 60", "104", "41 of 104", "38 of 41", "205", "199 of 205", "160 of 199"]
     assert [each for each in said if each in counts] == counts
-    assert [each for each in said if each.startswith("lost: ")][:2] == [
-        "lost: 3 no_reason, 1 truncated",
-        "lost: 48 both right, 15 both wrong",
-    ]
     bars = widths(figure.figure.axes[0])
-    # Left and lost of each step; 60, 104 and 205 begin a scale of their own.
-    assert bars[0] == bars[4] == bars[10] == 0.66 and bars[1] == 0
-    assert bars[6:8] == pytest.approx([0.66 * 41 / 104, 0.66 * 63 / 104], abs=1e-6)
+    assert bars[:5] == pytest.approx([100, 100 * 56 / 60, 100 * 4 / 60, 100, 100 * 41 / 104])
+    assert "answers with a letter and a reason: 3 no_reason, 1 truncated; pairs with" in figure.caption
     assert "the same answer both ways: 160, 39 lost (39 the same place twice)" in figure.alt
     assert "no interval" in figure.caption
-    assert len(widths(tight["funnel_hub"].figure.axes[0])) == 6
 
 
-def test_a_mosaic_has_an_area_for_each_count(tight):
-    axes = tight["outcomes"].figure.axes[0]
-    assert [each.get_text() for each in axes.texts if each.get_fontweight() == "bold"] == [
-        "sim_llama_large",
-        "sim_llama_small",
-        *JUDGES[2:],
-    ]
-    assert [each.get_text() for each in axes.get_yticklabels()][:2] == ["harmful (42)", "beneficial (41)"]
-    # sim_llama_large: 19, 8, 13 and 2 of 42 harmful items, then 31, 6, 4 and 0 of 41.
-    areas = [patch.get_width() * patch.get_height() for patch in axes.patches[:8]]
-    assert [each / areas[0] * 19 for each in areas] == pytest.approx([19, 8, 13, 2, 31, 6, 4, 0])
-    assert "unreadable 2.4 % (10 of 420 items)" in tight["outcomes"].caption
-    assert (
-        "sim_deepseek, harmful: 17 right both ways, 8 split, 15 wrong both ways, 2 unreadable" in tight["outcomes"].alt
-    )
-
-
-def test_outcomes_of_many_judges_are_rows_sorted_by_wrong_on_harmful_items(tight):
-    harmful, beneficial = tight["outcomes_many"].figure.axes
-    assert [each.get_text() for each in harmful.get_yticklabels()] == list(MANY[::-1])
-    assert [each.get_title(loc="left") for each in (harmful, beneficial)] == ["harmful items", "beneficial items"]
-    assert sum(widths(harmful)) == pytest.approx(1600)
+def test_an_outcome_is_a_bar_of_counts_under_its_judge(tight):
+    figure = tight["outcomes"]
+    rows = rows_of(figure)
+    assert rows[:3] == ["SIMULATED judges", "sim_llama_large", "own answer wrong"] and len(rows) == 16
+    # sim_llama_large: 19, 8, 13 and 2 of 42 harmful items, then 31, 6 and 4 of 41.
+    shares = [100 * each / 42 for each in (19, 8, 13, 2)] + [100 * each / 41 for each in (31, 6, 4)]
+    assert widths(figure.figure.axes[0])[:7] == pytest.approx(shares)
+    assert "unreadable 2.4 % (10 of 420 items)" in figure.caption
+    assert "sim_deepseek, harmful: 17 right both ways, 8 split, 15 wrong both ways, 2 unreadable" in figure.alt
 
 
 def test_a_judge_without_harmful_items_is_named():
     some = outcomes()
     one = some[(some["judge"] != "sim_mistral") | (some["kind"] == "beneficial")]
-    for style in ("acl", "talk"):
+    for style in ("acl", "paper"):
         figure = figures.show_outcomes(one, "asked", style)
         words = [each.get_text() for each in texts(figure)]
-        assert words.count("no such pairs") == 1 and "harmful (0)" in words
+        assert words.count("none") == 1 and "0 items" in words
         assert_readable(figure, styles.style(style))
 
 
 def test_judges_without_an_answer_of_their_own_get_a_figure_that_says_so():
-    for style in ("acl", "talk"):
+    for style in ("acl", "paper"):
         figure = figures.show_outcomes(outcomes().iloc[:0], "simulated", style)
         told = "No judge was shown an unedited pair with an answer of its own."
         assert figure.caption.startswith(told) and "simulated" in figure.caption.casefold()
-        boxes = [each.get_window_extent() for each in texts(figure)]
-        assert len(boxes) == 2 and boxes[0].y1 < boxes[1].y0, "the reason, and above it that judges are simulated"
-        assert all(box.x0 >= 0 and box.x1 <= figure.figure.bbox.x1 for box in boxes)
+        assert_readable(figure, styles.style(style))
 
 
 def test_wrong_frames_are_named():
     with pytest.raises(ValueError, match="steps need rows with step, count, lost and why; given: 0 rows of nothing"):
         figures.show_funnel(pd.DataFrame(), "asked")
-    with pytest.raises(ValueError, match="counts are numbers from 0; row 1 has"):
+    with pytest.raises(ValueError, match="counts are whole numbers from 0; row 1 has"):
         figures.show_funnel(steps().replace({"count": {56: -1}}), "asked")
     with pytest.raises(ValueError, match="outcomes need rows with judge, judge_vendor, kind, outcome and count"):
         figures.show_outcomes(outcomes().drop(columns="kind"), "asked")
@@ -249,146 +232,88 @@ def test_wrong_frames_are_named():
 # --- estimates --------------------------------------------------------------------------------------------------------
 
 
-def uprights(axes) -> list[tuple[float, float, float]]:
-    """(place, low, high) of each interval drawn along y."""
-    lines = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_xdata()[0] == line.get_xdata()[1]]
-    solid = [line for line in lines if line.get_linestyle() == "-"]
-    return sorted((float(line.get_xdata()[0]), *map(float, line.get_ydata())) for line in solid)
-
-
-def panel(figure: figures.Figure, judge: str):
-    return next(axes for axes in figure.figure.axes if axes.get_title(loc="left").replace("\n", "") == judge)
-
-
-def test_slopes_show_the_judge_and_the_others_each_with_its_interval(tight):
+def test_an_edit_shows_the_judge_and_the_others_each_with_its_interval(tight):
     figure = tight["obfuscation_slopes"]
-    titles = [axes.get_title(loc="left") for axes in figure.figure.axes if axes.get_visible()]
-    assert titles == ["sim_llama_large", "sim_llama_small", *JUDGES[2:]]
-    axes = panel(figure, "sim_qwen_small")
-    # Own 20 and 34 of 60, others 34 and 38 of 60, side by side.
-    assert dict(points(axes)) == pytest.approx(
-        {-0.06: 100 * 20 / 60, 0.94: 100 * 34 / 60, 0.06: 100 * 34 / 60, 1.06: 100 * 38 / 60}
-    )
-    assert len(uprights(axes)) == 4
+    heads = [row for row in rows_of(figure) if row not in ("asked again", "edited", "SIMULATED judges")]
+    assert heads == ["sim_llama_large", "sim_llama_small", *JUDGES[2:]]
+    # The third judge: own 20 and 34 of 60, others 34 and 38 of 60, one above the other.
+    found = by_row(figure)
+    assert len(found) == 20 and all(span for _, _, span in found)
+    mine = found[8:12]
+    assert [(row, x) for row, x, _ in mine] == [
+        (row, pytest.approx(100 * k / 60))
+        for row, k in (("asked again", 20), ("asked again", 34), ("edited", 34), ("edited", 38))
+    ]
     low = 100 * next(e.low for e in scores("x") if dict(e.where) == {"judge": JUDGES[2], "by": "own", "arm": "repeat"})
-    assert uprights(axes)[0][:2] == pytest.approx((-0.06, low))
-    assert {axes.get_ylim() for axes in figure.figure.axes} == {(-4, 104)}
+    assert mine[0][2][0] == pytest.approx(low)
     assert "what the edit does to any reader" in figure.caption
     assert "judge sim_qwen_small, by third party, arm edited: 63.3 %" in figure.alt
-    with pytest.raises(ValueError, match="harmful_score: own, twice; by is own or third party"):
+    with pytest.raises(ValueError, match="harmful_score: arm twice; there are: repeat, edited"):
         figures.show_obfuscation_slopes([replace(e, where={**e.where, "arm": "twice"}) for e in scores("asked")[:1]])
 
 
-def test_a_missing_control_is_named_in_room_of_its_own():
+def test_a_missing_control_is_named_in_its_row():
     own = [each for each in scores("asked") if each.where["by"] == "own" or each.where["judge"] != "sim_mistral"]
     hole = [replace(e, value=NAN, low=NAN, high=NAN) if e.where["judge"] == "sim_deepseek" else e for e in own]
-    for style in STYLES:
+    for style in ("paper", "acl"):
         figure = figures.show_obfuscation_slopes(hole, style=style)
         assert_readable(figure, styles.style(style))
-        notes = {axes.get_title(loc="left"): [each.get_text() for each in axes.texts] for axes in figure.figure.axes}
-        assert notes["sim_mistral"] == ["others: not asked"]
-        assert notes["sim_deepseek"] == ["itself: not estimable\nothers: not estimable"]
-        assert figure.figure.axes[0].get_ylim()[0] < -20
+        said = [each.get_text() for each in figure.figure.axes[0].texts]
+        assert said.count("not asked") == 2 and said.count("not estimable") == 2
 
 
-def test_doses_begin_at_zero_without_an_interval_and_words_stand_apart(tight):
-    axes = panel(tight["dose_curve"], "sim_qwen_small")
-    assert points(axes) == [(0, 0)] + [
-        (x, pytest.approx(y)) for x, y in zip((2, 4, 8, 8 + 8 / 3), (0.6, 0.8, 1.0, 1.2), strict=True)
-    ]
-    faces = [line.get_markerfacecolor() for line in axes.lines if len(line.get_xdata()) == 1]
-    assert faces[0] == "white" and "white" not in faces[1:]
-    assert [each[0] for each in uprights(axes)] == pytest.approx([2, 4, 8, 8 + 8 / 3])
-    assert uprights(axes)[0] == pytest.approx((2, 0.1, 1.1))
-    zero = [line for line in axes.lines if list(line.get_ydata()) == [0, 0] and line.get_linestyle() == "--"]
-    assert len(zero) == 1
-    assert "The smallest dose (2 words) is the confirmatory one" in tight["dose_curve"].caption
-    assert "zero by definition" in tight["dose_curve"].caption
-
-
-def test_doses_too_close_for_their_numbers_are_not_to_scale():
-    close = figures.show_dose_curve(effects("asked", doses=("1", "2", "50")))
-    assert "not to scale" in close.caption and [x for x, _ in points(close.figure.axes[0])] == [0, 1, 2, 3]
-    assert_readable(close, styles.style())
-    assert "not to scale" not in figures.show_dose_curve(effects("asked", doses=("2", "4", "8"))).caption
+def test_doses_stand_in_their_order_and_words_last(tight):
+    figure = tight["dose_curve"]
+    mine = [(row, x) for row, x, _ in by_row(figure)][8:12]
+    doses = ("2 words", "4 words", "8 words", "paraphrase")
+    assert mine == [(row, pytest.approx(x)) for row, x in zip(doses, (0.6, 0.8, 1.0, 1.2), strict=True)]
+    assert by_row(figure)[8][2] == pytest.approx((0.1, 1.1))
+    assert "The smallest dose (2 words) is the confirmatory one" in figure.caption
     words = figures.show_dose_curve(effects("asked", doses=("paraphrase",)))
-    assert "confirmatory" not in words.caption and len(points(words.figure.axes[0])) == 2
+    assert "confirmatory" not in words.caption
     with pytest.raises(ValueError, match="several units"):
         figures.show_dose_curve(
             [*effects("asked"), number("obfuscation_effect", {"judge": "x", "dose": "2"}, 0, 1, "a")]
         )
 
 
-def test_recognition_stands_against_preference_with_both_intervals(tight):
-    axes = panel(tight["recognition_against_preference"], "sim_deepseek")
-    assert points(axes) == [(pytest.approx(-8 * k), pytest.approx(-4.8 * k)) for k in (1, 2, 3, 4)]
-    assert (-8.0, pytest.approx(-11.8), pytest.approx(2.2)) in uprights(axes)
-    assert any(each == pytest.approx((-4.8, -15, -1)) for each in intervals(axes))
-    sizes = [line.get_markersize() for line in axes.lines if len(line.get_xdata()) == 1]
-    assert sizes[0] < sizes[1] < sizes[2]
-    dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
-    assert len(dashed) == 2
-    assert "do not show that one makes the other" in tight["recognition_against_preference"].caption
-
-
-def test_points_without_both_numbers_are_named_and_recognition_may_not_be_asked():
-    given = shifts("asked")
-    preference = [each for each in given if each.id == "preference_change"]
-    figure = figures.show_recognition_against_preference(preference)
-    assert [each.get_text() for each in figure.figure.axes[0].texts] == ["recognition:\nnot asked"]
-    assert "1e" not in "".join(each.get_text() for each in texts(figure))
-    hole = [replace(e, value=NAN, low=NAN, high=NAN) if e.where["dose"] == "4" else e for e in given]
-    hole = [replace(e, low=NAN, high=NAN, method="few") if e.where["dose"] == "8" else e for e in hole]
-    figure = figures.show_recognition_against_preference(hole)
-    axes = figure.figure.axes[0]
-    assert [each.get_text() for each in axes.texts] == ["not estimable:\n4"] and len(points(axes)) == 3
-    faces = [line.get_markerfacecolor() for line in axes.lines if len(line.get_xdata()) == 1]
-    assert [face == "white" for face in faces] == [False, True, False]
-    assert_readable(figure, styles.style())
+def test_recognition_stands_beside_preference_with_both_intervals(tight):
+    figure = tight["recognition_against_preference"]
+    assert [axes.get_title(loc="left") for axes in figure.figure.axes] == ["recognition", "preference"]
+    left, right = (by_row(figure, panel)[12:16] for panel in (0, 1))
+    assert [x for _, x, _ in left] == pytest.approx([-8, -16, -24, -32])
+    assert [x for _, x, _ in right] == pytest.approx([-4.8, -9.6, -14.4, -19.2])
+    assert left[0][2] == pytest.approx((-15, -1)) and right[0][2] == pytest.approx((-11.8, 2.2))
+    assert "do not show that one makes the other" in figure.caption
+    preference = [each for each in shifts("asked") if each.id == "preference_change"]
+    assert len(figures.show_recognition_against_preference(preference).figure.axes) == 1
+    hole = [replace(e, value=NAN, low=NAN, high=NAN) if e.where["dose"] == "4" else e for e in shifts("asked")]
+    hole = figures.show_recognition_against_preference(hole)
+    assert [[each.get_text() for each in axes.texts] for axes in hole.figure.axes] == [["not estimable"] * 5] * 2
+    assert_readable(hole, styles.style())
 
 
 def test_the_baseline_has_a_column_a_comparison_sorted_by_the_primary_one(tight):
-    axes = tight["baseline_gap"].figure.axes
-    order = [each.get_text() for each in axes[0].get_yticklabels()]
-    assert order == list(JUDGES[::-1])
+    figure = tight["baseline_gap"]
+    axes = figure.figure.axes
+    assert rows_of(figure) == ["SIMULATED judges", *JUDGES[::-1]]
     assert [len(points(each)) for each in axes] == [len(intervals(each)) for each in axes] == [5] * 5
-    assert dict((y, x) for x, y in points(axes[1])) == pytest.approx({4 - i: 4 * i - 5 for i in range(5)})
-    dashed = [sum(line.get_linestyle() == "--" for line in each.lines) for each in axes]
-    assert dashed == [0, 1, 1, 1, 1]
-    assert len({each.get_xlim() for each in axes[1:]}) == 1
-    assert "stratum same label: +11.0 pp [+1.0, +21.0]" in tight["baseline_gap"].alt
+    assert [x for _, x, _ in by_row(figure, 1)] == pytest.approx([4 * i - 5 for i in reversed(range(5))])
+    assert "stratum same label: +11.0 pp [+1.0, +21.0]" in figure.alt
     missing = [replace(e, value=NAN, low=NAN, high=NAN) if "stratum" in e.where else e for e in gaps("asked")]
     missing = [e for e in missing if e.id != "same_text_other_judges" or e.where["judge"] != "sim_mistral"]
     figure = figures.show_baseline_gap(missing, style="neurips")
     assert [each.get_text() for each in figure.figure.axes[1].texts] == ["\N{EN DASH}"] * 5
-    assert [each.get_text() for each in figure.figure.axes[4].texts] == ["not asked"]
     assert_readable(figure, styles.style("neurips"))
     with pytest.raises(ValueError, match="stratum odd; there are: same label, other label, all"):
         figures.show_baseline_gap([replace(gaps("a")[1], where={"judge": "x", "stratum": "odd"})])
-
-
-def test_many_judges_become_sorted_forest_plots(tight):
-    rows = lambda name: [each.get_text() for each in tight[name].figure.axes[0].get_yticklabels()]  # noqa: E731
-    for name in ("obfuscation_slopes_many", "dose_curve_many", "baseline_gap_many"):
-        assert rows(name) == list(MANY[::-1]), name
-    assert rows("recognition_against_preference_many") == list(MANY)
-    own, others = tight["obfuscation_slopes_many"].figure.axes
-    assert len(points(own)) == len(points(others)) == len(intervals(own)) == 32
-    doses = tight["dose_curve_many"].figure.axes
-    assert [each.get_title(loc="left") for each in doses] == ["2 words", "4 words", "8 words", "paraphrase"]
-    assert len({each.get_xlim() for each in doses}) == 1
-    assert all(len(points(each)) == len(intervals(each)) == 16 for each in doses)
-    recognition, preference = tight["recognition_against_preference_many"].figure.axes
-    assert len(points(recognition)) == len(points(preference)) == len(intervals(preference)) == 64
-    dozen = [each for each in effects("asked", MANY[:12])]
-    assert sum(axes.get_visible() for axes in figures.show_dose_curve(dozen).figure.axes) == 12
 
 
 SHOWS = (
     (figures.show_obfuscation_slopes, scores, r"harmful_score\[judge, by, arm\]"),
     (figures.show_dose_curve, effects, r"obfuscation_effect\[judge, dose\]"),
     (figures.show_recognition_against_preference, shifts, r"recognition_change\[judge, dose\]"),
-    (figures.show_baseline_gap, gaps, r"evaluator_quality_gap\[judge, stratum\]"),
+    (figures.show_baseline_gap, gaps, r"evaluator_quality_gap\[judge\]"),
 )
 
 
@@ -399,20 +324,6 @@ def test_wrong_estimates_are_named_and_others_may_stand_beside(show, given, need
     with pytest.raises(ValueError, match="more than one estimate"):
         show(given("asked") * 2)
     assert show([*scores("asked"), *effects("asked"), *shifts("asked"), *gaps("asked")]).alt == show(given("asked")).alt
-
-
-@pytest.mark.parametrize("style", ("acl", pytest.param("talk", marks=pytest.mark.slow)))
-def test_a_run_that_did_not_ask_gets_a_figure_that_says_so(style):
-    for show, given, _ in SHOWS[:3]:
-        figure = show([*gaps("simulated"), *lost("simulated")], style=style)
-        said = " ".join(each.get_text() for each in texts(figure))
-        assert "nothing to show" in said.replace("\n", " ") and "SIMULATED judges" in said
-        assert "not asked, or nothing could be edited and judged" in figure.caption and "SIMULATED" in figure.alt
-        edge = figure.figure.bbox
-        assert all(
-            edge.x0 <= each.get_window_extent().x0 and each.get_window_extent().x1 <= edge.x1 for each in texts(figure)
-        )
-        assert show([*given("asked"), *gaps("asked")]).alt == show(given("asked")).alt
 
 
 @pytest.mark.parametrize("style", (pytest.param("neurips", marks=pytest.mark.slow), "acl"))
@@ -431,12 +342,12 @@ def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style):
 @pytest.mark.parametrize("bad", EACH_HOSTILE)
 def test_hostile_names_are_names(bad, style="acl"):
     def rename(estimates):
-        new = {"sim_qwen_small": bad, "qwen_2": bad}
+        new = {"sim_qwen_small": bad, "llama_0": bad}
         return [replace(each, where={k: new.get(v, v) for k, v in each.where.items()}) for each in estimates]
 
     shown = [show(rename(given("asked", names)), style=style) for show, given, _ in SHOWS for names in (JUDGES, MANY)]
     shown += [
-        figures.show_outcomes(outcomes(n).replace(["sim_qwen_small", "qwen_2"], bad), "hub", style)
+        figures.show_outcomes(outcomes(n).replace(["sim_qwen_small", "llama_0"], bad), "hub", style)
         for n in (JUDGES, MANY)
     ]
     shown.append(figures.show_funnel(steps().replace(["pairs of these", "6 no verdict"], 3 * bad), "hub", style))
@@ -444,7 +355,8 @@ def test_hostile_names_are_names(bad, style="acl"):
         assert_readable(figure, styles.style(style))
         assert figure.render("svg")
         named = [each for each in texts(figure) if bad[:4] in each.get_text().replace("\n", "")]
-        assert named and not any(each.get_parse_math() for each in named), figure.name
+        assert named or "more in the table" in figure.caption, figure.name
+        assert not any(each.get_parse_math() for each in named), figure.name
 
 
 def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):

@@ -11,7 +11,7 @@ from typing import Any
 from helpers import paths
 from helpers.commands.printing import afforded, echo
 from helpers.config import ConfigError, load_models
-from helpers.figures.panels import NothingToDraw
+from helpers.figures.points import NothingToDraw
 from helpers.judge import Budget, check_keys
 from helpers.run import caution
 from helpers.run.cells import OURS, Cell, Outcome, read_grid

@@ -1,20 +1,31 @@
-"""The judge card and the card of an audit: one line a cell, sorted forest plots where judges are many."""
+"""The judge card, the card of an audit, and one number of a card across runs."""
 
 from __future__ import annotations
 
 import math
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import NamedTuple
 
-from helpers.figures import comparisons, panels
-from helpers.figures import style as styles
-from helpers.figures.style import INK, Figure, Style, canvas, finished, settings
+from helpers.figures.intervals import Row, plot_intervals
+from helpers.figures.points import (
+    NOT_ESTIMABLE,
+    SOURCES,
+    NothingToDraw,
+    alt,
+    by_data,
+    in_order,
+    scale,
+    short,
+    source_name,
+)
+from helpers.figures.style import COLOURS, GREY, Figure, Look, Style, finished, settings
+from helpers.figures.style import style as style_of
+from helpers.figures.tiles import Cell, plot_table
 from helpers.types import Estimate
 from helpers.words import CARD_VERDICTS, CardLine, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 #: The sign of each verdict: the fuller the worse, so that it is read without colour.
 MARKS = {"bias": "\N{BLACK CIRCLE}", "hint": "\N{CIRCLE WITH LEFT HALF BLACK}", "not shown": "\N{WHITE CIRCLE}"}
@@ -25,8 +36,19 @@ MEANINGS = {
     "not shown": "not shown",
     "untold": "untold: no interval",
 }
+LOOKS = {
+    "bias": Look(COLOURS[6], "o"),
+    "hint": Look(COLOURS[0], "D"),
+    "not shown": Look(GREY, "s"),
+    "untold": Look(GREY, "X"),
+    "described": Look(GREY, "."),
+}
+#: The colours of a table by how grave a verdict is.
+GRAVE = {"bias": 1.0, "hint": 0.45, "not shown": 0.0, "untold": 0.0}
 #: Above this number of judges of one source the rest stands in the forest plots and in the table.
 MOST = 12
+#: Rows of a table that fit on a page, and columns that fit beside each other.
+FIT, MOST_COLUMNS = 18, 10
 #: Units that readers call otherwise.
 UNITS = {"score": "share", "logit": "logits"}
 Judge = tuple[str, str]
@@ -62,31 +84,23 @@ def measures(lines: Iterable[CardLine]) -> list[str]:
 
 
 def ranked(lines: Sequence[CardLine]) -> dict[str, list[str]]:
-    """The judges of each source, in the order of panels.SOURCES, strongest evidence first; all of them.
+    """The judges of each source, strongest evidence first; all of them.
 
     Most biases, then most hints, then the number farthest from 0 in widths of its interval, then the most that was
     tested. Judges that are only described come last.
     """
-    found = cells(lines)
-    every = list(dict.fromkeys(judge(line) for line in lines))
-    order = [*panels.SOURCES, *sorted({data for data, _ in every} - set(panels.SOURCES))]
+    found, every = cells(lines), list(dict.fromkeys(judge(line) for line in lines))
     mine = {each: [line for (who, _), line in found.items() if who == each] for each in every}
-    return {
-        data: [name for _, name in sorted((e for e in every if e[0] == data), key=lambda e: _evidence(mine[e], e[1]))]
-        for data in order
-        if any(source == data for source, _ in every)
-    }
 
+    def evidence(each: Judge) -> tuple[int, int, float, int, str]:
+        count = Counter(line.verdict for line in mine[each])
+        widths = [(line.estimate, line.estimate.high - line.estimate.low) for line in mine[each]
+                  if line.verdict in ("bias", "hint")]  # fmt: skip
+        apart = max((abs(number.value) / width for number, width in widths if width > 0), default=0.0)
+        return -count["bias"], -count["hint"], -apart, -count["not shown"], each[1]
 
-def _evidence(mine: Sequence[CardLine], name: str) -> tuple[int, int, float, int, str]:
-    count = {verdict: sum(line.verdict == verdict for line in mine) for verdict in CARD_VERDICTS}
-    apart = max((_apart(line.estimate) for line in mine if line.verdict in ("bias", "hint")), default=0.0)
-    return -count["bias"], -count["hint"], -apart, -count["not shown"], name
-
-
-def _apart(each: Estimate) -> float:
-    width = each.high - each.low
-    return abs(each.value) / width if width > 0 else 0.0
+    order = in_order([data for data, _ in every], list(SOURCES))
+    return {data: [name for _, name in sorted((e for e in every if e[0] == data), key=evidence)] for data in order}
 
 
 def shown(lines: Sequence[CardLine], most: int = MOST) -> dict[str, list[str]]:
@@ -95,21 +109,17 @@ def shown(lines: Sequence[CardLine], most: int = MOST) -> dict[str, list[str]]:
     A measure of which nothing could be told is a finding too: without its gravest judge it would vanish.
     """
     found, chosen = cells(lines), {}
+    judged = {who for (who, _), line in found.items() if line.verdict != "described"}
     for data, names in ranked(lines).items():
         keep: list[str] = []
         for measure in measures(lines):
-            mine = [name for name in names if ((data, name), measure) in found]
-            judged = [name for name in mine if found[(data, name), measure].verdict != "described"]
-            if judged:
-                keep.append(min(judged, key=lambda name: _rank(found[(data, name), measure])))
-        kept = list(dict.fromkeys([*keep, *(n for n in names if any(_judged(found, data, n)))]))[:most]
+            mine = [found[(data, name), measure] for name in names if ((data, name), measure) in found]
+            mine = [line for line in mine if line.verdict != "described"]
+            keep += [min(mine, key=_rank).judge] if mine else []
+        kept = list(dict.fromkeys([*keep, *(name for name in names if (data, name) in judged)]))[:most]
         # Only described judges fill a card on which nobody is judged.
         chosen[data] = [name for name in names if name in (kept or names[:most])]
     return chosen
-
-
-def _judged(found: Mapping[tuple[Judge, str], CardLine], data: str, name: str) -> list[bool]:
-    return [line.verdict != "described" for (who, _), line in found.items() if who == (data, name)]
 
 
 def number(each: Estimate, unit: bool = True) -> str:
@@ -119,150 +129,77 @@ def number(each: Estimate, unit: bool = True) -> str:
     ('\N{MINUS SIGN}17.2 pp', '41')
     """
     if math.isnan(each.value):
-        return panels.NOT_ESTIMABLE
-    factor, name = panels.scale(each.unit)
+        return NOT_ESTIMABLE
+    factor, name = scale(each.unit)
     digits = {"rate": 0 if each.value >= 0.1 else 1, "pp": 1, "logit": 1}.get(each.unit, 2)
     sign = "" if each.unit in ("rate", "count") or each.id == "ratio_scale_absolute" else "+"
-    shown_ = f"{each.value * factor:{sign}.{digits}f}".replace("-", "\N{MINUS SIGN}")
-    return f"{shown_} {name}" if unit and name in ("%", "pp") else shown_
+    words = f"{each.value * factor:{sign}.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    return f"{words} {name}" if unit and name in ("%", "pp") else words
 
 
 def interval(each: Estimate) -> str:
     """The bounds as a cell has them; "" where there are none."""
     if math.isnan(each.low):
         return ""
-    factor, digits = panels.scale(each.unit)[0], 0 if each.unit in ("rate", "pp") else 1
-    if each.unit == "score":
-        digits = 2
+    factor, digits = scale(each.unit)[0], {"rate": 0, "pp": 0, "score": 2}.get(each.unit, 1)
     low, high = (f"{bound * factor:.{digits}f}".replace("-", "\N{MINUS SIGN}") for bound in (each.low, each.high))
     return f"{low} to {high}"
 
 
-#: How a point is filled by verdict, the fuller the worse; untold ones have no interval and are a cross.
-FILLS = {"bias": "full", "hint": "left", "not shown": "none"}
-REAL, SIMULATED = "#A63603", "#5A5A5A"
-_MARKS = {"bias": "full", "hint": "half full", "not shown": "open", "untold": "cross"}
 #: What captions say of the marks.
-KEY = f"Points {'; '.join(f'{mark}: {MEANINGS[verdict]}' for verdict, mark in _MARKS.items())}. Lines: 95 % intervals."
-LONGEST = 20
-#: Heights in lines: a row, and what a panel has beside its rows.
-LINE, BESIDE = 1.3, 5.2
+KEY = (
+    "Points by verdict, circle: bias (stands after correction); diamond: hint (interval leaves out 0, no more); "
+    "square: not shown; cross: untold (no interval). Lines: 95 % intervals."
+)
 
 
 def show_judge_forest(lines: Sequence[CardLine], style: str | Style = "paper", name: str = "judge_forest") -> Figure:
     """How strong is each bias of all judges, measure by measure?
 
-    A panel for each measure with a verdict (those that only describe have none), its judges from the largest value to
-    the smallest, of each source of data for itself, published first. No line with a verdict and a number is a
-    ValueError (`panels.NothingToDraw`).
+    A heading for each measure with a verdict in the commonest unit, its judges from the largest value to the
+    smallest, of each source of data for itself. No line with a verdict and a number is a ValueError
+    (`points.NothingToDraw`).
     """
-    look = styles.style(style)
-    found = [x for x in cells(lines).values() if not math.isnan(x.estimate.value)]
-    judged = [x for x in measures(lines) if any(y.measure == x and y.verdict != "described" for y in found)]
-    if not judged:
-        raise panels.NothingToDraw("no line of a judge card has a verdict and a number")
-    by = {measure: _sorted([x for x in found if x.measure == measure]) for measure in judged}
-    columns = packed({measure: LINE * (len(rows) + 0.5) + BESIDE for measure, rows in by.items()})
-    high = max(sum(LINE * (len(by[m]) + 0.5) + BESIDE for m in column) for column in columns)
-    with settings(panels.at_file_resolution(look)):
-        figure = canvas(look, look.text if len(columns) > 1 else look.column, (high + 2) * look.size / 72)
-        outer = figure.add_gridspec(1, len(columns))
-        for place, column in zip(outer, columns, strict=False):
-            heights = [LINE * (len(by[m]) + 0.5) + BESIDE for m in column]
-            rest = high - sum(heights)
-            ratios = [*heights, rest] if rest > 1 else heights
-            for cell, measure in zip(place.subgridspec(len(ratios), 1, height_ratios=ratios), column, strict=False):
-                _panel(figure.add_subplot(cell), measure, by[measure], look)
-        shown = [x for rows in by.values() for x in rows]
-        alt = panels.alt("Forest plots of the judge card", [x.estimate for x in shown], most=60)
-        return finished(name, figure, _caption(shown), alt, look)
-
-
-def _sorted(mine: Sequence[CardLine]) -> list[CardLine]:
-    order = [*panels.SOURCES]
-    at = {data: order.index(data) if data in order else len(order) for data in {x.estimate.data for x in mine}}
-    return sorted(mine, key=lambda x: (at[x.estimate.data], -x.estimate.value, x.judge))
-
-
-def packed(heights: Mapping[str, float]) -> list[list[str]]:
-    """The panels in two columns of nearly equal height, the tallest first; one column where there is one panel."""
-    if len(heights) == 1:
-        return [list(heights)]
-    columns: list[list[str]] = [[], []]
-    for measure in sorted(heights, key=lambda m: -heights[m]):
-        min(columns, key=lambda column: sum(heights[m] for m in column)).append(measure)
-    return columns
-
-
-def _panel(axes: Axes, measure: str, rows: Sequence[CardLine], look: Style) -> None:
-    """One measure: a row a judge, a rule between sources of data."""
-    small = max(6.0, 0.78 * look.size)
-    names = [comparisons.named(x.judge, LONGEST) for x in rows]
-    axes.set_yticks(range(len(rows)), names, fontsize=small)
-    axes.set_ylim(len(rows) - 0.3, -0.7)
-    axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", labelsize=small)
-    axes.grid(axis="x")
-    axes.locator_params(axis="x", nbins=5)
-    panels.reference(axes, 0.0)
-    for at, (line, label) in enumerate(zip(rows, axes.get_yticklabels(), strict=True)):
-        if line.estimate.data == "simulated":
-            label.set(style="italic", color=panels.SOFT)
-        point(axes, at, line, look)
-    sources = [x.estimate.data for x in rows]
-    for at in (i for i in range(1, len(rows)) if sources[i] != sources[i - 1]):
-        axes.axhline(at - 0.5, color=INK, linewidth=look.size / 18)
-    axes.set_title(measure, loc="left", fontsize=look.size)
-    _simulated(axes, sources, small)
-    units = sorted({panels.scale(x.estimate.unit)[1] for x in rows})
-    axes.set_xlabel(" or ".join(UNITS.get(unit, unit) for unit in units), fontsize=small)
-
-
-def point(axes: Axes, at: float, line: CardLine, look: Style, size: float = 1.0) -> None:
-    """A line of a card at a height of a panel: its interval, and a mark that is the fuller the worse its verdict."""
-    each = line.estimate
-    factor, colour = panels.scale(each.unit)[0], SIMULATED if each.data == "simulated" else REAL
-    if not math.isnan(each.low):
-        ends = [each.low * factor, each.high * factor]
-        axes.plot(ends, [at, at], color=colour, linewidth=size * look.size / 9, zorder=2)
-    fill = FILLS.get(line.verdict)
-    how = {"fillstyle": fill, "markerfacecoloralt": "white"} if fill and fill != "none" else {}
-    if fill == "none":
-        how = {"markerfacecolor": "white"}
-    mark = {"color": colour, "markersize": 0.5 * size * look.size, "zorder": 3}
-    axes.plot(each.value * factor, at, "o" if fill else "x", **mark, **how)
-
-
-def _simulated(axes: Axes, sources: Sequence[str], small: float) -> None:
-    """SIMULATED beside the rows that are, or above the panel where these are too few for the word."""
-    rows = [at for at, data in enumerate(sources) if data == "simulated"]
-    how = {"fontsize": small, "fontweight": "bold", "color": panels.SOFT}
-    if len(rows) > 3:
-        place, across = (1.03, sum(rows) / len(rows)), axes.get_yaxis_transform()
-        axes.text(*place, "SIMULATED", transform=across, rotation=270, ha="left", va="center", **how)
-    elif rows:
-        axes.set_title("SIMULATED" if len(rows) == len(sources) else "SIMULATED below", loc="right", **how)
-
-
-def _caption(shown: Sequence[CardLine]) -> str:
-    counts = [
-        f"{sum(x.estimate.data == data for x in shown)} of {panels.SOURCES.get(data, data)}"
-        for data in panels.by_data([x.estimate for x in shown])
+    look, found = style_of(style), [line for line in cells(lines).values() if not math.isnan(line.estimate.value)]
+    judged = {line.measure for line in found if line.verdict != "described"}
+    found = [line for line in found if line.measure in judged]
+    if not found:
+        raise NothingToDraw("no line of a judge card has a verdict and a number")
+    unit = Counter(line.estimate.unit for line in found if line.verdict != "described").most_common(1)[0][0]
+    here = [line for line in found if line.estimate.unit == unit]
+    rows = [
+        Row(short(line.judge, 28), line.estimate, line.estimate.data, line.measure, look=LOOKS[line.verdict])
+        for measure in measures(lines)
+        for line in sorted((x for x in here if x.measure == measure), key=lambda x: (-x.estimate.value, x.judge))
     ]
-    return (
-        f"All judges with a verdict, measure by measure, sorted. {KEY} Points shown: {', '.join(counts)}. Their n, "
-        "questions and unreadable shares stand in the table of the card."
-    )
+    with settings(look.rc):
+        title = f"Every bias in {UNITS.get(unit, scale(unit)[1])}, measure by measure"
+        legend = {MEANINGS[verdict].split(":")[0]: LOOKS[verdict] for verdict in MEANINGS
+                  if any(line.verdict == verdict for line in here)}  # fmt: skip
+        drawn = plot_intervals(rows, look, UNITS.get(unit, scale(unit)[1]), legend=legend, title=title)
+        counts = [f"{len(group)} of {source_name(data)}" for data, group in by_data(x.estimate for x in here).items()]
+        words = (
+            f"All judges with a verdict, measure by measure, sorted. {KEY} Points: {', '.join(counts)}.{drawn.words}"
+        )
+        others = len(found) - len(here)
+        words += f" {others} numbers in other units stand in the table of the card." if others else ""
+        text = alt("Forest plots of the judge card", [line.estimate for line in here], most=60)
+        return finished(name, drawn.figure, words, text, look)
 
 
-#: Ground and ink of a cell by verdict: of real judges in colour, of simulated ones in grey; dark is worse in print too.
-JUDGE_CARD_REAL = {"bias": ("#A63603", "white"), "hint": ("#FDD9B5", INK)}
-JUDGE_CARD_SIMULATED = {"bias": ("#5A5A5A", "white"), "hint": ("#DCDCDC", INK)}
-#: Height of a row and of a source's heading, width of a column that only describes, in rows and columns.
-HEADING, NARROW = 0.8, 0.82
-JUDGE_CARD_LONGEST = 22
-#: So many columns have room for names of two words in one line.
-WIDE = 9
+def _verdict_cell(line: CardLine, row: str, column: str, data: str) -> Cell:
+    """A cell of a card: mark and number, the interval below them, coloured by its verdict."""
+    described = line.verdict == "described"
+    bounds = "" if described else interval(line.estimate)
+    value = f"{MARKS[line.verdict]} {number(line.estimate, unit=False)}".strip()
+    grave = math.nan if described else GRAVE[line.verdict]
+    return Cell(row, column, grave, f"{value}\n{bounds}" if bounds else value, data)
+
+
+def _measure_title(measure: str, lines: Iterable[CardLine]) -> str:
+    units = {scale(line.estimate.unit)[1] for line in lines if line.measure == measure}
+    unit = f"\n({UNITS.get(unit, unit)})" if len(units) == 1 and (unit := units.pop()) else ""
+    return "\n".join(textwrap.wrap(measure, 12, break_long_words=False)) + unit
 
 
 def show_judge_card(
@@ -270,147 +207,51 @@ def show_judge_card(
 ) -> Figure:
     """Which judge should be distrusted for what?
 
-    A row a judge, of each source of data at most `most` with the strongest evidence (published first), a column a
-    measure; a cell holds mark, number and interval, of several experiments' the gravest. Simulated judges are grey
-    under their own heading. No line is a ValueError (`panels.NothingToDraw`).
+    A row a judge, of each source of data at most `most` with the strongest evidence, a column a measure with a
+    verdict; a cell holds mark, number and interval, of several experiments' the gravest. No line is NothingToDraw.
     """
-    look = styles.style(style)
+    look = style_of(style)
     if not lines:
-        raise panels.NothingToDraw("no line for a judge card")
-    found, chosen = cells(lines), shown(lines, most)
-    rows = {(data, judge) for data, judges in chosen.items() for judge in judges}
-    columns = [m for m in measures(lines) if any((row, m) in found for row in rows)]
-    judged = {m for m in columns if any(found[row, m].verdict != "described" for row in rows if (row, m) in found)}
-    widths = [1.0 if measure in judged else NARROW for measure in columns]
-    high = sum(len(judges) + HEADING for judges in chosen.values())
-    row = 2.3 * _small(look) / 72
-    with settings(panels.at_file_resolution(look)):
-        figure = canvas(look, look.text, high * row + 6.5 * look.size / 72)
-        axes = figure.subplots()
-        left = [sum(widths[:i]) for i in range(len(widths) + 1)]
-        _frame(axes, columns, left, widths, high, found, rows, look)
-        at = 0.0
-        for data, judges in chosen.items():
-            _heading(axes, data, at, left[-1], look)
-            at += HEADING
-            for judge in judges:
-                _judge(axes, judge, data, at, look)
-                for i, measure in enumerate(columns):
-                    line = found.get(((data, judge), measure))
-                    if line:
-                        _cell(axes, line, left[i], at, widths[i], look)
-                at += 1
-        _legend(axes, high, left[-1], look)
-        words = _judge_card_caption(lines, chosen)
-        alt = "Judge card. " + " ".join(_told(found, data, judges) for data, judges in chosen.items())
-        return finished(name, figure, words, alt, look)
-
-
-def _small(look: Style) -> float:
-    return max(6.0, 0.72 * look.size)
-
-
-def _frame(
-    axes: Axes,
-    columns: Sequence[str],
-    left: Sequence[float],
-    widths: Sequence[float],
-    high: float,
-    found: Mapping[tuple[Judge, str], CardLine],
-    rows: set[Judge],
-    look: Style,
-) -> None:
-    """The columns' names above, with their unit, and the limits."""
-    names = []
-    for measure, width in zip(columns, widths, strict=True):
-        units = {panels.scale(found[row, measure].estimate.unit)[1] for row in rows if (row, measure) in found}
-        unit = units.pop() if len(units) == 1 else ""
-        # More columns are narrower ones, in which names that stood beside each other would touch.
-        letters = (13 if width == 1 else 10) - 3 * (len(columns) > WIDE)
-        names.append("\n".join([*textwrap.wrap(measure, letters, break_long_words=False), UNITS.get(unit, unit)]))
-    middles = [x + width / 2 for x, width in zip(left, widths, strict=False)]
-    axes.set(xlim=(-0.02, left[-1]), ylim=(high + 1.3, 0))
-    axes.set_xticks(middles, names, fontsize=_small(look))
-    axes.tick_params(length=0, labelbottom=False, labeltop=True, labelleft=True)
-    axes.spines[:].set_visible(False)
-    axes.set_yticks([])
-
-
-def _heading(axes: Axes, data: str, at: float, width: float, look: Style) -> None:
-    """The source of data over its judges, under a rule."""
-    words = panels.SOURCES.get(data, data)
-    said = {"simulated": f"{words}: they test the instrument and say nothing of real models"}.get(data, words)
-    weight = "bold" if data == "simulated" else "normal"
-    how = {"color": panels.SOFT, "fontsize": "small", "fontweight": weight, "va": "center", "ha": "left"}
-    axes.plot([-0.3 * width, width], [at, at], color=INK, linewidth=look.size / 12, clip_on=False)
-    axes.text(0, at + HEADING / 2, said, **how)
-
-
-def _judge(axes: Axes, judge: str, data: str, at: float, look: Style) -> None:
-    name = comparisons.named(judge, JUDGE_CARD_LONGEST)
-    how = {"style": "italic", "color": panels.SOFT} if data == "simulated" else {"color": INK}
-    place = {"xytext": (-3, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
-    axes.annotate(name, (0, at + 0.5), fontsize=max(6.0, 0.88 * look.size), **place, **how)
-
-
-def _cell(axes: Axes, line: CardLine, x: float, y: float, width: float, look: Style) -> None:
-    from matplotlib.patches import Rectangle
-
-    data = line.estimate.data
-    ground, ink = (JUDGE_CARD_SIMULATED if data == "simulated" else JUDGE_CARD_REAL).get(line.verdict, ("none", INK))
-    if ink == INK and (line.verdict in ("untold", "not shown") or data == "simulated"):
-        ink = panels.SOFT if line.verdict != "hint" else INK
-    if line.verdict != "described":
-        edge = "#D0D0D0" if ground == "none" else "white"
-        box = {"facecolor": ground, "edgecolor": edge, "linewidth": look.size / 18}
-        axes.add_patch(Rectangle((x + 0.02, y + 0.05), width - 0.04, 0.9, **box))
-    bounds, size = interval(line.estimate) if line.verdict != "described" else "", _small(look)
-    value = f"{MARKS[line.verdict]} {number(line.estimate, unit=False)}".strip()
-    weight = "bold" if line.verdict == "bias" else "normal"
-    how = {"ha": "center", "va": "center", "color": ink}
-    axes.text(x + width / 2, y + (0.31 if bounds else 0.5), value, fontsize=size, fontweight=weight, **how)
-    if bounds:
-        axes.text(x + width / 2, y + 0.71, bounds, fontsize=max(5.5, 0.85 * size), **how)
-
-
-def _legend(axes: Axes, high: float, width: float, look: Style) -> None:
-    words = "   ".join(f"{MARKS[verdict]} {meaning}" for verdict, meaning in MEANINGS.items())
-    axes.plot([-0.3 * width, width], [high, high], color=INK, linewidth=look.size / 12, clip_on=False)
-    axes.text(width, high + 0.7, words, fontsize=_small(look), color=INK, ha="right", va="center")
-
-
-def _judge_card_caption(lines: Sequence[CardLine], chosen: Mapping[str, Sequence[str]]) -> str:
-    words = (
-        "Marks: the verdict of each experiment's own test after its own correction; below it the 95 % interval. "
-        "Columns without marks only describe. Of several comparisons of a judge the gravest is shown, which selection "
-        "makes look larger than it is; a hint is not corrected for how many there were. Self-preference is that of all "
-        "judges of a vendor together."
-    )
-    left = [
-        f"{len(judges) - len(chosen[data])} of {len(judges)} ({panels.SOURCES.get(data, data)})"
-        for data, judges in ranked(lines).items()
-        if len(judges) > len(chosen[data])
+        raise NothingToDraw("no line for a judge card")
+    # So many rows of two lines fit on a page.
+    found, chosen = cells(lines), shown(lines, min(most, FIT // len({line.estimate.data for line in lines})))
+    rows = [(data, name_of) for data, names in chosen.items() for name_of in names]
+    here = {key: line for key, line in found.items() if key[0] in rows}
+    judged = [
+        m for m in measures(lines) if any(line.measure == m and line.verdict != "described" for line in here.values())
     ]
-    if left:
-        words += f" Left out, with less evidence or only described: {', '.join(left)}; the table has all."
-    return words
-
-
-def _told(found: Mapping[tuple[Judge, str], CardLine], data: str, judges: Sequence[str]) -> str:
-    said = []
-    for judge in judges:
-        mine = [line for (who, _), line in found.items() if who == (data, judge) and line.verdict != "described"]
-        facts = [f"{line.measure} {line.verdict} {line.estimate}" for line in mine]
-        said.append(f"{judge}: {', '.join(facts) or 'only described'}")
-    return f"{panels.SOURCES.get(data, data)}: {'; '.join(said)}."
-
-
-#: Heights in lines: a row, and what the figure has beside its rows.
-AUDIT_CARD_LINE, AUDIT_CARD_BESIDE = 2.7, 9.0
-#: How much of the width the words beside the rows take.
-WORDS = 0.62
-AUDIT_CARD_LONGEST = 48
-BAND = "#EFEFEF"
+    columns = judged or measures(here.values())
+    table = [
+        _verdict_cell(here[(data, who), measure], short(who, 22), _measure_title(measure, here.values()), data)
+        if ((data, who), measure) in here
+        else Cell(short(who, 22), _measure_title(measure, here.values()), math.nan, "", data)
+        for data, who in rows for measure in columns
+    ]  # fmt: skip
+    with settings(look.rc):
+        title = "What each judge shows, by its experiment's own test"
+        drawn = plot_table(table, look, "", "Oranges", (0, 1.3), above=True, title=title)
+        words = (
+            "Marks: the verdict of each experiment's own test after its own correction ("
+            + "; ".join(f"{MARKS[verdict]} {meaning}" for verdict, meaning in MEANINGS.items())
+            + "); below it the 95 % interval. Of several comparisons of a judge the gravest is shown, which selection makes "
+            "look larger than it is; a hint is not corrected for how many there were. Self-preference is that of all "
+            "judges of a vendor together. What only describes stands in the table."
+        )
+        left = [
+            f"{len(names) - len(chosen[data])} of {len(names)} ({source_name(data)})"
+            for data, names in ranked(lines).items() if len(names) > len(chosen[data])
+        ]  # fmt: skip
+        if left:
+            words += f" Left out, with less evidence or only described: {', '.join(left)}; the table has all."
+        if "simulated" in chosen:
+            words += f" {source_name('simulated')} test the instrument and say nothing of real models."
+        said = []
+        for data, names in chosen.items():
+            facts = {who: [f"{x.measure} {x.verdict} {x.estimate}" for ((d, w), _), x in here.items()
+                           if (d, w) == (data, who) and x.verdict != "described"] for who in names}  # fmt: skip
+            told = "; ".join(f"{who}: {', '.join(each) or 'only described'}" for who, each in facts.items())
+            said.append(f"{source_name(data)}: {told}.")
+        return finished(name, drawn.figure, words + drawn.words, f"Judge card. {' '.join(said)}", look)
 
 
 def show_audit_card(
@@ -429,89 +270,84 @@ def show_audit_card(
     read, what the marks mean. The band of a row is what an effect must exceed to be found in 80 % of audits. No line,
     or lines of several judges, is a ValueError.
     """
-    look = styles.style(style)
+    look = style_of(style)
     if not lines:
-        raise panels.NothingToDraw("no line for the card of an audit")
+        raise NothingToDraw("no line for the card of an audit")
     judges, sources = {line.judge for line in lines}, {line.estimate.data for line in lines}
     if len(judges) > 1 or len(sources) > 1:
         raise ValueError(f"the card of an audit is of one judge, found {', '.join(sorted(judges))}")
-    data = sources.pop()
-    with settings(panels.at_file_resolution(look)):
-        figure = canvas(look, look.text, (AUDIT_CARD_LINE * len(lines) + AUDIT_CARD_BESIDE) * look.size / 72)
-        axes, beside = figure.subplots(1, 2, sharey=True, width_ratios=[1 - WORDS / 2, WORDS])
-        _names(axes, lines, sides, look)
-        reach = _reach(lines)
-        for at, line in enumerate(lines):
-            _row(axes, at, line, reach, look)
-            _say(beside, at, line, said, (notes or {}).get(line.measure, ""), look)
-        axes.set_xlim(-reach, reach)
-        axes.set_xlabel("percentage points\n(an effect within the grey may be missed)")
-        beside.set_axis_off()
-        _title(figure, judges.pop(), data)
-        shown = [line.estimate for line in lines]
-        alt = panels.alt("Card of one audited judge", shown, {line.estimate.id: line.measure for line in lines})
-        return finished(name, figure, words, f"{alt} {_verdicts(lines, said)}", look)
+    rows = []
+    for line in lines:
+        bounds = f"  ({interval(line.estimate)})" if interval(line.estimate) else ""
+        more = (notes or {}).get(line.measure, "")
+        if line.verdict in ("hint", "not shown") and not math.isnan(line.smallest):
+            # Up: below it less is found than told.
+            more = f"found from {math.ceil(100 * line.smallest - 1e-9)} pp"
+        hinted = " (a hint)" if line.verdict == "hint" else ""
+        note = f"{MARKS[line.verdict]} {said[line.verdict]}{hinted}\n{number(line.estimate)}{bounds}{'; ' * bool(more)}{more}"
+        label = f"{short(line.measure, 30)}\n{short(sides[line.measure], 30)}"
+        rows.append(
+            Row(label, line.estimate, line.estimate.data, look=LOOKS[line.verdict], reach=line.smallest, note=note)
+        )
+    with settings(look.rc):
+        title = f"What moves {short(judges.pop(), 48)}"
+        axis = "percentage points\n(an effect within the grey may be missed)"
+        drawn = plot_intervals(rows, look, axis, title=title)
+        told = "; ".join(f"{line.measure}: {said[line.verdict]}" for line in lines)
+        text = alt("Card of one audited judge", [line.estimate for line in lines],
+                   {line.estimate.id: line.measure for line in lines})  # fmt: skip
+        return finished(name, drawn.figure, words + drawn.words, f"{text} {told}.", look)
 
 
-def _names(axes: Axes, lines: Sequence[CardLine], sides: Mapping[str, str], look: Style) -> None:
-    """The probe and, below it in small print, what is set against what."""
-    panels.rows(axes, [""] * len(lines))
-    panels.reference(axes, 0.0)
-    how = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "ha": "right", "va": "center"}
-    for at, line in enumerate(lines):
-        axes.annotate(line.measure, (0, at - 0.17), (-6, 0), **how)
-        small = {"color": panels.SOFT, "fontsize": max(6.0, 0.72 * look.size)}
-        axes.annotate(sides[line.measure], (0, at + 0.24), (-6, 0), **how, **small)
+class Run(NamedTuple):
+    """The settings of a run in words, which no other run of the same judge has, and the lines of its judge card."""
+
+    settings: str
+    lines: Sequence[CardLine]
 
 
-def _reach(lines: Sequence[CardLine]) -> float:
-    """How far the axis goes to both sides, in pp: all intervals and bands, but no further than they can mean."""
-    ends = [abs(end) for line in lines for end in (line.estimate.low, line.estimate.high, line.estimate.value)]
-    known = [100 * end for end in (*ends, *(line.smallest for line in lines)) if not math.isnan(end)]
-    return min(108.0, 1.08 * max(known, default=50.0)) or 50.0
+def show_across_runs(
+    runs: Sequence[Run], varied: Sequence[str] = (), style: str | Style = "paper", name: str = "across_runs"
+) -> Figure:
+    """Does a judge show a bias in every run, or only under some settings?
 
-
-def _row(axes: Axes, at: int, line: CardLine, reach: float, look: Style) -> None:
-    each, colour = line.estimate, SIMULATED if line.estimate.data == "simulated" else REAL
-    if not math.isnan(line.smallest):
-        wide = min(100 * line.smallest, reach)
-        axes.fill_betweenx([at - 0.38, at + 0.38], -wide, wide, color=BAND, linewidth=0, zorder=0)
-    if math.isnan(each.value):
-        return
-    if not math.isnan(each.low):
-        ends = [max(-reach, 100 * each.low), min(reach, 100 * each.high)]
-        axes.plot(ends, [at, at], color=colour, linewidth=look.size / 8, zorder=2)
-    fill = FILLS.get(line.verdict)
-    how = {"fillstyle": fill, "markerfacecoloralt": "white"} if fill and fill != "none" else {}
-    if fill == "none":
-        how = {"markerfacecolor": "white"}
-    marker = "o" if fill else "x"
-    axes.plot(100 * each.value, at, marker, color=colour, markersize=0.62 * look.size, zorder=3, **how)
-
-
-def _say(axes: Axes, at: int, line: CardLine, said: Mapping[str, str], note: str, look: Style) -> None:
-    """Verdict and number beside the row, and a note."""
-    biased = line.verdict == "bias"
-    how = {"va": "center", "transform": axes.get_yaxis_transform()}
-    hinted = " (a hint)" if line.verdict == "hint" else ""
-    mark = f"{MARKS[line.verdict]} {said[line.verdict]}{hinted}"
-    ink = INK if biased else panels.SOFT
-    axes.text(0.02, at - 0.19, mark, fontweight="bold" if biased else "normal", color=ink, **how)
-    bounds = interval(line.estimate)
-    text = number(line.estimate) + (f"  ({bounds})" if bounds else "")
-    if line.verdict in ("hint", "not shown") and not math.isnan(line.smallest):
-        text += f"; found from {math.ceil(100 * line.smallest - 1e-9)} pp"  # up: below it less is found than told
-    elif note:
-        text += f"; {note}"
-    axes.text(0.02, at + 0.22, text, fontsize=max(6.0, 0.78 * look.size), color=ink, **how)
-
-
-def _title(figure: object, judge: str, data: str) -> None:
-    name = plain(judge)
-    shown = name if len(name) <= AUDIT_CARD_LONGEST else f"{name[: AUDIT_CARD_LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
-    simulated = "  \N{EM DASH}  SIMULATED" if data == "simulated" else ""
-    figure.suptitle(f"{shown}{simulated}", x=0.01, ha="left", fontweight="bold")  # type: ignore[attr-defined]
-
-
-def _verdicts(lines: Sequence[CardLine], said: Mapping[str, str]) -> str:
-    return "; ".join(f"{line.measure}: {said[line.verdict]}" for line in lines) + "."
+    `runs` in the order of rows; `varied` names what their settings are. A row a run, a column a judge and measure
+    with a verdict; of several numbers of a measure in a run it is the gravest. Published data, which all runs
+    share, are left out. No line with a verdict and a number is a ValueError (`points.NothingToDraw`).
+    """
+    look, asked = style_of(style), []
+    for run in runs:
+        here = cells(line for line in run.lines if line.estimate.data != "published")
+        who = ", ".join(dict.fromkeys(line.judge for line in here.values()))
+        asked.append((plain(run.settings) or short(who, 30), here))
+    lines = [line for _, here in asked for line in here.values() if not math.isnan(line.estimate.value)]
+    judged = [m for m in measures(lines) if any(line.measure == m and line.verdict != "described" for line in lines)]
+    if not judged:
+        raise NothingToDraw("no run has a line of a judge card with a verdict and a number")
+    columns = list(dict.fromkeys((m, line.judge) for m in judged for line in lines if line.measure == m))
+    fits, left = columns[:MOST_COLUMNS], len(columns[MOST_COLUMNS:])
+    table, drawn_lines = [], []
+    for data in by_data(line.estimate for line in lines):
+        for row, here in asked:
+            if not any(source == data for (source, _), _ in here):
+                continue
+            for measure, who in fits:
+                line, column = here.get(((data, who), measure)), f"{_measure_title(measure, lines)}\n{short(who, 14)}"
+                table.append(_verdict_cell(line, row, column, data) if line else Cell(row, column, math.nan, "", data))
+                drawn_lines += [(row, line)] if line else []
+    with settings(look.rc):
+        title = f"What each judge shows in {'one run' if len(runs) == 1 else f'{len(runs)} runs'}"
+        drawn = plot_table(table, look, "", "Oranges", (0, 1.3), above=True, title=title)
+        by = f" ({', '.join(varied)})" if varied else ""
+        words = f"{title}{by}, measure by measure; of several numbers of a measure the gravest of each run. "
+        words += "; ".join(f"{MARKS[verdict]} {meaning}" for verdict, meaning in MEANINGS.items()) + "."
+        if len(runs) > 1:
+            words += (
+                " Each run is corrected for itself, and runs that share questions are not independent of each other."
+            )
+        words += f" {left} more judges and measures stand in the table." if left else ""
+        # A setting is a place of a number as its judge is.
+        told = [replace(x.estimate, where={**x.estimate.where, "run": settings_of}) for settings_of, x in drawn_lines]
+        counts = ", ".join(f"{len(group)} of {source_name(data)}" for data, group in by_data(told).items())
+        words += f"{drawn.words} Numbers shown: {counts}."
+        return finished(name, drawn.figure, words, alt("Table of the judge cards of several runs", told, most=60), look)

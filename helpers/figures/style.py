@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -80,6 +81,7 @@ class Style:
             # An opaque ground keeps figures readable in a dark editor.
             "savefig.facecolor": "white",
             "savefig.transparent": False,
+            "figure.dpi": 200,
             "savefig.dpi": 200,
             "pdf.fonttype": 42,
             "ps.fonttype": 42,
@@ -179,11 +181,48 @@ class Figure:
         return self.render("png")
 
 
-def canvas(look: Style, width: float, height: float) -> Canvas:
-    """An empty figure of that size in inches; no pyplot, so nothing is left behind in the session."""
+#: Inches of the highest figure that leaves room for its caption on a page, and the width of a letter in font sizes.
+HIGHEST, LETTER = 8.5, 0.6
+
+
+def letters(width: float, look: Style) -> float:
+    """How many letters fit beside each other in so many inches."""
+    return width * 72 / look.size / LETTER
+
+
+def canvas(look: Style, width: float, height: float, title: str = "") -> Canvas:
+    """An empty figure of that size in inches under its title; outside pyplot, so that nothing is left in the
+    session.
+    """
     from matplotlib.figure import Figure as Canvas
 
-    return Canvas(figsize=(width, height), layout="constrained")
+    figure = Canvas(figsize=(width, height), layout="constrained")
+    if title:
+        words = textwrap.fill(title, int(0.9 * letters(width, look)))
+        figure.suptitle(words, x=0.01, ha="left", fontsize=look.size, fontweight="bold")
+    return figure
+
+
+def theme(look: Style) -> dict[str, Any]:
+    """The settings of a style for seaborn.objects, which would bring its own."""
+    import matplotlib
+
+    groups = (
+        "axes",
+        "figure",
+        "font",
+        "grid",
+        "hatch",
+        "legend",
+        "lines",
+        "markers",
+        "patch",
+        "text",
+        "xtick",
+        "ytick",
+    )
+    plain = {key: value for key, value in matplotlib.rcParamsDefault.items() if key.split(".")[0] in groups}
+    return {**plain, **look.rc}
 
 
 def finished(name: str, figure: Canvas, caption: str, alt: str, look: Style) -> Figure:

@@ -21,7 +21,7 @@ from helpers.config.yaml_text import read_yaml
 from helpers.escaping import cut, markdown, visible
 from helpers.explain import UNITS, Section, rows, sections
 from helpers.figures.cards import MEANINGS
-from helpers.figures.panels import SOURCES
+from helpers.figures.points import SOURCES
 from helpers.overview import read_claims
 from helpers.report import fragments, verdicts
 from helpers.report.fragments import Place, said

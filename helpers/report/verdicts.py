@@ -15,7 +15,7 @@ from helpers.config import COMMON, load_config, load_experiment
 from helpers.escaping import cut
 from helpers.explain import PAGE as ESTIMANDS
 from helpers.export import NAME
-from helpers.figures import panels
+from helpers.figures import points
 from helpers.report.fragments import Files as Pictures
 from helpers.report.fragments import Place, only_draws
 from helpers.report.layout import Result
@@ -280,7 +280,7 @@ def cards(results: Sequence[Result], marked: set[str], place: Place) -> dict[str
     found: dict[str, list[Card]] = {}
     for (data, judge), rows in lines.groupby(["data", "judge"], sort=False):
         if data not in found:
-            title = panels.SOURCES.get(data, data)
+            title = points.SOURCES.get(data, data)
             place.headings.append((f"{title[:1].upper()}{title[1:]}", place.address(title)))
         bare, asked = judge.partition(" (")[0], data not in ("published", "hub", "folder")
         gravest = min(rows["verdict"], key=CARD_VERDICTS.index)

@@ -35,7 +35,7 @@ from helpers.words import CardLine
 if TYPE_CHECKING:
     import pandas as pd
 
-    from helpers.figures.across_runs import Run
+    from helpers.figures.cards import Run
 
 #: What each cell gets from the matrix itself.
 OURS = ("out", "store", "budget_usd", "budget_total_usd")
@@ -439,7 +439,7 @@ def runs(cells: Sequence[Cell], folder: Path) -> list[Run]:
     Values have the names of their parameters where these are short or not all cells have them. Where words would be too
     long to be told apart, a cell is named by its id, as in the tables.
     """
-    from helpers.figures.across_runs import Run
+    from helpers.figures.cards import Run
 
     found: dict[str, list[CardLine]] = {}
     for cell, _, line in _lines(cells, folder):

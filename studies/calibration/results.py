@@ -30,7 +30,7 @@ def store(rows: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]], folder: Pa
     With them the figure and its caption (calibration.png, .pdf, .svg and .md), written as `export.write` does.
     """
     from helpers.export import captions, write
-    from helpers.figures.power import show_calibration
+    from helpers.figures.designs import show_calibration
     from helpers.figures.style import METADATA
 
     former, known = calibrate.stored(folder)

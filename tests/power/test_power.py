@@ -19,7 +19,7 @@ from helpers.__main__ import main
 from helpers.biases.cognitive import effects as cognitive_effects
 from helpers.biases.cognitive.averages import pairs
 from helpers.config import ConfigError, load_experiment
-from helpers.figures.panels import NothingToDraw
+from helpers.figures import NothingToDraw
 from helpers.power import Cost, NoStandardError, Precision, standard_error, units
 from helpers.run.sources import questions_of
 from helpers.stats.power import detectable_effect, detectable_mcnemar, power_of, provable_margin, questions_for_mcnemar

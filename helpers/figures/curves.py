@@ -1,0 +1,93 @@
+"""The form of curves: lines over a number, with dots and their intervals, in one panel or several."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from helpers.figures.intervals import add_legend, legend_lines
+from helpers.figures.points import NothingToDraw, short
+from helpers.figures.style import HIGHEST, Look, Style, canvas, letters, theme
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+Finish = Callable[["Axes", str], None]
+
+
+def plot_curves(
+    frame: pd.DataFrame,
+    looks: Mapping[str, Look],
+    look: Style,
+    xlabel: str,
+    ylabel: str,
+    finish: Finish,
+    across: int = 2,
+    alike: bool = True,
+    high: float = 14.0,
+    legend: Mapping[str, Look] | None = None,
+    title: str = "",
+    hollow: bool = True,
+) -> Canvas:
+    """Draw a panel for each `panel` and a line for each `line` of a frame.
+
+    Columns: panel, line (a key of `looks`), kind, x, y; kind "line" is joined, "dot" a point with its interval (low,
+    high; along x: left, right). `finish(axes, panel)` sets what each panel has of its
+    own: scales, references, words. No row is NothingToDraw.
+    """
+    import seaborn.objects as so
+
+    if frame.empty:
+        raise NothingToDraw("no point to draw")
+    panels = list(dict.fromkeys(frame["panel"]))
+    across = min(across, len(panels))
+    down = math.ceil(len(panels) / across)
+    width = look.text if across > 1 else look.column
+    height = (down * high + 5 + legend_lines(legend, width, look)) * 1.25 * look.size / 72
+    figure = canvas(look, width, min(height, HIGHEST), title)
+    # One frame for all layers: seaborn joins a layer's own frame to that of the plot by position.
+    frame = frame.reset_index(drop=True)
+    kinds = frame["kind"]
+    dots = kinds == "dot"
+    frame = frame.assign(
+        joined=frame["y"].where(kinds == "line"),
+        dot=frame["y"].where(dots),
+        **{end: frame[end].where(dots) if end in frame else math.nan for end in ("low", "high", "left", "right")},
+    )
+    frame["known"] = frame["low"].notna() | frame["left"].notna() | (not hollow)
+    room = int(0.9 * letters(width, look) / across) - 5
+    plot = so.Plot(frame, color="line", marker="line").theme(theme(look))
+    if frame["joined"].notna().any():
+        plot = plot.add(so.Line(linewidth=look.size / 8, marker=""), x="x", y="joined", marker=None, legend=False)
+    thin = so.Range(linewidth=look.size / 8)
+    if frame["low"].notna().any():
+        plot = plot.add(thin, x="x", ymin="low", ymax="high", legend=False)
+    if frame["left"].notna().any():
+        plot = plot.add(thin, y="y", xmin="left", xmax="right", orient="y", legend=False)
+    plot = plot.add(so.Dot(pointsize=0.6 * look.size), x="x", y="dot", fill="known", legend=False)
+    plot = plot.scale(
+        color={name: each.colour for name, each in looks.items()},
+        marker={name: each.marker for name, each in looks.items()},
+        fill=so.Boolean(),
+    )
+    if len(panels) == 1:
+        found = [figure.subplots()]
+        plot.on(found[0]).plot()
+    else:
+        plot.facet("panel", order=panels, wrap=across).share(x=alike, y=alike).on(figure).plot()
+        found = figure.axes
+    for axes, panel in zip(found, panels, strict=True):
+        axes.set_title("")
+        axes.set_title("\n".join(short(line, room) for line in panel.split("\n")), loc="left", fontweight="bold")
+        axes.grid(True)
+        finish(axes, panel)
+    for i, axes in enumerate(found):
+        below, left = i + across >= len(panels), i % across == 0
+        axes.set(xlabel=textwrap.fill(xlabel, room) if below else "", ylabel=textwrap.fill(ylabel, 24) if left else "")
+    if legend:
+        add_legend(figure, look, legend)
+    return figure

@@ -1,0 +1,142 @@
+"""The figures of designs: what so many questions can find, and how often each number is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from helpers.figures.intervals import Row, plot_intervals
+from helpers.figures.points import NothingToDraw, alt, scale, source_name
+from helpers.figures.style import COLOURS, GREY, INK, Figure, Look, Style, finished, settings
+from helpers.figures.style import style as style_of
+from helpers.types import Estimate
+from helpers.words import display_name, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HERE, MORE = Look(INK, "o"), Look(COLOURS[2], "<")
+
+
+def show_power(
+    curves: pd.DataFrame, effects: dict[str, float] | None = None, style: str | Style = "paper", name: str = "power"
+) -> Figure:
+    """How small an effect do so many questions find in 80 % of runs?
+
+    Takes `power.curves` (columns id, place, kind, unit, words, cluster, questions, effect, here, data): a heading a
+    number, a row a place; a dot at the questions that were asked and another at the most. Numbers in the commonest unit
+    are drawn. `effects` (by unit, as fractions) are the wanted ones, dashed. Curves without a line are NothingToDraw.
+    """
+    look, known = style_of(style), curves[curves["effect"].notna()]
+    if known.empty:
+        raise NothingToDraw("no number has a standard error to plan with, so there is no curve")
+    units = known["unit"].map(lambda unit: "pp" if scale(unit)[0] == 100 else unit)
+    unit = units.value_counts().index[0]
+    here = known[units == unit]
+    rows, shown = [], []
+    for (id, kind, place), line in here.groupby(["id", "kind", "place"], sort=False):
+        head = plain(id).replace("_90", "").replace("_", " ") + (", equivalence" if kind == "equivalence" else "")
+        asked = line.iloc[(line["questions"] - line["here"]).abs().argmin()]
+        for point, look_of in ((asked, HERE), (line.iloc[line["questions"].argmax()], MORE)):
+            number = Estimate(str(id), {"place": str(place), "questions": str(point["questions"])}, float(point["effect"]),
+                              unit="pp" if unit == "pp" else str(point["unit"]), data=str(point["data"]))  # fmt: skip
+            label = ", ".join(display_name(part) for part in str(place).split(", "))
+            rows.append(Row(label, number, number.data, head, look=look_of))
+            shown.append(number)
+    most, counted = (
+        int(here["questions"].max()),
+        " and ".join(f"{plain(each)}s" for each in dict.fromkeys(known["cluster"])),
+    )
+    sizes = sorted(set(known["here"]))
+    asked = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    with settings(look.rc):
+        title = f"The smallest effect that {asked} {counted} find in 80 % of runs"
+        wanted = (effects or {}).get(unit)
+        line = None if wanted is None else wanted * scale(unit)[0]
+        legend = {f"at the {asked} {counted} asked": HERE, f"at {most:,}": MORE}
+        drawn = plot_intervals(
+            rows, look, f"smallest true effect ({unit})", line, legend=legend, title=title, hollow=False
+        )
+        for axes in drawn.figure.axes:
+            axes.set_xlim(left=0)
+        levels = "; ".join(
+            dict.fromkeys(f"{plain(id)}: {words}" for id, words in zip(known["id"], known["words"], strict=True))
+        )
+        words = f"The smallest true effect that is found in 80 % of runs, with the {asked} {counted} of this run and with {most:,}."
+        if "equivalence" in set(known["kind"]):
+            words += " Of equivalence it is the smallest margin, if nothing differs."
+        words += " Standard errors are this run's, scaled with the root of the number."
+        words += f"{' Dashed: the wanted effect.' if line is not None else ''} Levels: 0.05, {levels}."
+        others = len(known[units != unit].drop_duplicates(["id", "kind", "place"]))
+        words += f" {others} numbers in other units stand in the table." if others else ""
+        words += f"{drawn.words} Data: {source_name(str(known['data'].iloc[0]))}."
+        return finished(name, drawn.figure, words, alt(title, shown, most=48), look)
+
+
+#: How each verdict is drawn, and what it is called; those that hold are small points.
+VERDICTS = {
+    "misses": (Look(COLOURS[6], "D"), "misses the rule"),
+    "conservative": (Look(COLOURS[2], "s"), "conservative"),
+    "too few": (Look(GREY, "v"), "too few runs"),
+    "shown": (Look(GREY, "X"), "not judged"),
+}
+PANELS = ("false alarms", "intervals that miss the truth")
+
+
+def show_calibration(
+    rows: pd.DataFrame, questions: int = 80, style: str | Style = "paper", name: str = "calibration"
+) -> Figure:
+    """Do tests and intervals keep their promise of 5 % on simulated judges of known truth?
+
+    Takes the rows of `calibrate.stored` (one a world and number). A row an experiment, its points the worlds and
+    numbers at so many `questions`: on the left how often the test rejects where nothing is planted, on the right
+    how often the interval leaves out the truth. Without rows of that size NothingToDraw.
+    """
+    look, at = style_of(style), rows[(rows["questions"] == questions) & (rows["given"] > 0)]
+    if at.empty:
+        raise NothingToDraw(f"no calibration at {questions} questions")
+    size = at["role"].eq("null") | (at["role"].eq("failure") & at["truth"].eq(0))
+    kinds, points = at["verdict"].map(lambda verdict: verdict.split(":")[0]), []
+    for panel, part, rate in (
+        (PANELS[0], at[size], at["rejected"]),
+        (PANELS[1], at[at["coverage"].notna()], 1 - at["coverage"]),
+    ):
+        for experiment in dict.fromkeys(at["experiment"]):
+            here = part[part["experiment"] == experiment]
+            mine = {
+                kind: [float(rate[i]) for i in here.index[kinds[here.index] == kind]] for kind in ["holds", *VERDICTS]
+            }
+            points.append(
+                Row(experiment, None, "simulated", panel=panel, values=[100 * v for v in mine["holds"]], absent="")
+            )
+            points += [
+                Row(experiment, Estimate(kind, {}, value, data="simulated"), "simulated", panel=panel, look=VERDICTS[kind][0])
+                for kind in VERDICTS for value in mine[kind] if value == value
+            ]  # fmt: skip
+    with settings(look.rc):
+        title = "How often tests and intervals are wrong on judges of known truth"
+        legend = {words: drawn for kind, (drawn, words) in VERDICTS.items() if (kinds == kind).any()}
+        drawn = plot_intervals(points, look, "% of replications", None, legend=legend, title=title, hollow=False)
+        for axes in drawn.figure.axes:
+            # Linear where rates should be, so that 5 % and 100 % both have room.
+            axes.set_xscale("symlog", linthresh=10)
+            axes.set_xlim(-0.8, 130)
+            axes.set_xticks([0, 5, 10, 30, 100], ["0", "5", "10", "30", "100"])
+            axes.minorticks_off()
+            axes.axvspan(3, 7, color="#E6E6E6", zorder=0, linewidth=0)
+        counts, runs = kinds.value_counts(), sorted(set(at["runs"]))
+        told = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
+        names = {"holds": "holds the rule"} | {kind: words for kind, (_, words) in VERDICTS.items()}
+        words = (
+            f"SIMULATED judges of known truth, {questions} questions, {told} replications a world. A point a world, "
+            "number and place (judge's vendor, hint, slot); small points hold the rule. Left: how often the test "
+            "speaks (p < 0.05) where nothing is planted. Right: how often the 95 % interval leaves out the true value "
+            "(of the equivalence test: the 90 % interval, nominally 10 %). Band: 3 to 7 %. A point misses the rule "
+            "where the exact 99.9 % interval of its rate lies wholly above the band, or its mean is off by more than "
+            "3.5 Monte-Carlo standard errors. Crosses, not judged: published estimators, and defended ones in a world "
+            "that breaks what they assume; there they can fail, and a cross inside the band has not failed in this "
+            "world."
+        )
+        numbers = at.drop_duplicates(["experiment", "id"])
+        said = ", ".join(f"{names.get(kind, kind)}: {count}" for kind, count in counts.items())
+        text = f"Dot plot of false alarms and missed truths of {len(numbers)} numbers on simulated judges: {said}."
+        return finished(name, drawn.figure, words, text, look)
