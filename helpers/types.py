@@ -467,10 +467,24 @@ SHOWN_UNITS = {
 
 
 @dataclass(frozen=True)
+class Family:
+    """Confirmatory numbers that Holm corrects together: those whose place has no other keys than `over`.
+
+    Of a key in `only` the place has one of these values. Several ids can share a `name`.
+    """
+
+    name: str
+    over: Sequence[str]
+    only: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Estimand:
     """What a number means: declared once, in numbers.yaml of its experiment.
 
-    `above` and `below` are clauses that say what a judge above and below 0 does.
+    `above` and `below` are clauses that say what a judge above and below `null` does; without `below` a number on that
+    side is no bias. `describe` says a number that has no sides, with {value} in its place. Braces are filled from the
+    number's place, its values written as in `labels`. Without a `family` the number is exploratory.
     `fails` says where it misleads: what it takes for the bias, what it needs, when it has no value. It has no default:
     a number whose limits nobody wrote down is not declared.
     """
@@ -487,6 +501,10 @@ class Estimand:
     unit: str = "rate"
     above: str = ""
     below: str = ""
+    describe: str = ""
+    null: float = 0.0
+    family: Family | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
     fails: str = field(kw_only=True)
 
 

@@ -15,7 +15,7 @@ from scipy import stats
 from helpers import run
 from helpers.biases import verbosity
 from helpers.biases.verbosity import measured
-from helpers.biases.verbosity.measured import FRAME, corrected, exploratory, family, implied, index
+from helpers.biases.verbosity.measured import FRAME, corrected, family, implied, index
 from helpers.config.numbers import load_numbers
 from helpers.types import Estimate, Model
 from tests.runs import asked, settled
@@ -113,7 +113,6 @@ def test_the_wordings_of_all_judges_are_one_family_and_the_control_is_none_of_it
     mine = sorted((value, at) for at, value in raw.items())
     steps = [min(1.0, (6 - i) * value) for i, (value, _) in enumerate(mine)]
     assert [p[at] for _, at in mine] == pytest.approx([max(steps[: i + 1]) for i in range(6)])
-    assert set(exploratory(estimates, "style_effect")) == {("a", "reworded"), ("b", "reworded")}
     assert [(len(some), tests) for some, tests in verbosity.confirmatory(estimates)] == [(6, 6)]
     longer = Estimate("longer_when_worse", {"judge": "a"}, 0.8, 0.7, 0.9, 40, 40, "rate", 0.05, "t", "asked", 1e-6)
     more = corrected([*estimates, longer, replace(longer, where={"judge": "x"}, data="published")])
@@ -307,8 +306,9 @@ def test_words_figures_and_tables_are_of_the_run_and_say_that_it_is_simulated() 
     said = verbosity.finding(estimates)
     assert said.count("SIMULATED: sim_") == 3
     shown = [at[1] for at, p in corrected(estimates).items() if at[0] == "sim_gpt_grader" and p < 0.05]
-    assert f"sim_gpt_grader: **prefers {', '.join(shown)}** wordings" in said
-    assert "sim_claude_grader: **no measurable preference**" in said
+    claude, _, gpt = said.split("- SIMULATED: ")[1:]
+    assert [bias for bias in BIASES if f"**prefers {bias} wordings of equal content**" in gpt] == shown
+    assert "**" not in claude and claude.count("no sign that it prefers") == 6
     for words in (verbosity.length_words, verbosity.content_words, verbosity.noise_words):
         assert words(estimates).count("SIMULATED: sim_") == 3
     for rows, id, key in (
@@ -332,7 +332,8 @@ def test_the_card_and_the_headline_say_the_same() -> None:
     }
     assert "prefers listed and confident wordings" in lines["sim_gemini_grader"].words
     head = verbosity.headline(estimates)
-    assert head.sentence.startswith("SIMULATED: of 3 judges 2 prefer or avoid a wording of equal content, 1 of them at")
+    assert head.sentence.startswith("SIMULATED: of 9 tests shown in 4 (2 of 3 judges, 1 of them at equal length too, ")
+    assert "exploratory): prefers listed and confident wordings of equal content; leans, not estab" in head.sentence
     assert verbosity.headline([]) is None and verbosity.card([]) == []
 
 
@@ -357,11 +358,8 @@ def test_equal_length_is_told_after_its_correction_and_as_another_preference_whe
     raw = [number("style_effect", "j", bias, 0.4, 0.05, 1e-6) for bias in BIASES]
     turned = [number("length_controlled_effect", "j", bias, -0.3, 0.05, 1e-6) for bias in ("listed", "confident")]
     head = verbosity.headline([*raw, *turned])
-    assert (
-        head.sentence.startswith("Of 1 judge 1 prefers or avoids")
-        and ", 0 of them at equal length too" in head.sentence
-    )
-    assert "seems to win less than the plain one" in verbosity.finding([*raw, *turned])
+    assert head.sentence.startswith("Of 3 tests shown in 3 (1 of 1 judges, 0 of them at equal length too")
+    assert "leans, not established: avoids listed wordings at equal length" in verbosity.finding([*raw, *turned])
     same = [number("length_controlled_effect", "j", bias, 0.3, 0.05, 1e-6) for bias in ("listed", "confident")]
     assert ", 1 of them at equal length too" in verbosity.headline([*raw, *same]).sentence
     # p = 0.04 beside seven of 0.6 is no finding after Benjamini and Hochberg, though its interval leaves out 0.
@@ -370,9 +368,8 @@ def test_equal_length_is_told_after_its_correction_and_as_another_preference_whe
     level = [number("length_controlled_effect", j, bias, 0.01, 0.05, 0.6) for j in judges for bias in BIASES[1:]]
     level[0] = number("length_controlled_effect", "a", "listed", 0.105, 0.05, 0.04)
     told = verbosity.finding([*many, *level])
-    assert "wins more than the plain one" not in told
-    assert told.count("At equal length it leans to it, not established after correction") == 1
-    assert told.count("no measurable preference is left") == 7
+    assert told.count("leans, not established: prefers listed wordings at equal length") == 1
+    assert told.count("no sign that it prefers") == 7
 
 
 def test_where_length_decides_the_effect_at_equal_length_is_smaller_than_on_equal_pairs_as_its_limits_say() -> None:
@@ -394,7 +391,7 @@ def test_a_run_without_lengths_and_contents_is_told_as_it_is() -> None:
     estimates = verbosity.measure(found.frame, found.data, 42)
     assert {each.id for each in estimates} == {"style_effect", "invalid_share"}
     assert "No wordings were compared at chosen lengths" in verbosity.length_words(estimates)
-    assert "No poorer content" in verbosity.content_words(estimates) and "At equal length" not in verbosity.finding(
+    assert "No poorer content" in verbosity.content_words(estimates) and "at equal length" not in verbosity.finding(
         estimates
     )
     assert verbosity.level_rows(estimates) == [] and set(found.frame["condition"]) == {"style", "control"}

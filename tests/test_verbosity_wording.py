@@ -358,7 +358,10 @@ def test_published_judges_have_a_line_on_the_card_and_a_headline() -> None:
     assert many[hits].sum() / 4000 == pytest.approx(0.8, abs=0.03)
     p = verbosity.corrected(PUBLISHED)
     found = sum(p[name, ""] < 0.05 and each.value > 0.5 for name, each in shares.items())
-    assert head.sentence.startswith(f"Of 30 evaluators {found} prefer the longer text") and 0 < head.unreadable < 0.05
+    assert (
+        head.sentence.startswith(f"Of 30 tests shown in {found}: prefers the longer text")
+        and 0 < head.unreadable < 0.05
+    )
 
 
 def test_counts_that_do_not_add_up_are_refused_by_name() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,7 +13,7 @@ from pydantic import Field
 from helpers import paths
 from helpers.config import experiment_names, load_config
 from helpers.config.yaml_text import ConfigError, Strict, checked, line_words, read_yaml
-from helpers.types import Estimand
+from helpers.types import Estimand, Family
 
 FILE = "numbers.yaml"
 #: What each unit of a number means to a reader.
@@ -41,8 +42,19 @@ class Usual(Strict):
     source: Text | None = None
 
 
+class Members(Strict):
+    """Which numbers of an id are confirmatory, as in `Family`."""
+
+    name: Id
+    over: list[str]
+    only: dict[str, list[str]] = Field(default_factory=dict)
+
+
 class Number(Usual):
-    """One declared number; `headline`: conclusions rest on it, `fails`: where it misleads; others as in `Estimand`."""
+    """One declared number; `headline`: conclusions rest on it, `fails`: where it misleads, the others as in `Estimand`.
+
+    In YAML `null` is a word of its own, so that the key of this name stands in quotes.
+    """
 
     words: Text
     formula: Text
@@ -51,6 +63,9 @@ class Number(Usual):
     headline: bool = False
     above: Text | None = None
     below: Text | None = None
+    describe: Text | None = None
+    null: float | None = None
+    family: Members | None = None
     fails: Text
 
 
@@ -68,6 +83,7 @@ class NumbersFile(Strict):
 
     title: str = ""
     repeated: Repeated | None = None
+    labels: dict[str, Text] = Field(default_factory=dict)
     defaults: Usual = Usual()
     numbers: dict[Id, Number] = Field(min_length=1)
 
@@ -108,6 +124,16 @@ def load_numbers(module: str) -> Numbers:
     return Numbers(content.title, first | again | declared, headline)
 
 
+def declared_by(module: str) -> Mapping[str, Estimand]:
+    """The declared numbers of a bias module by id, read once: for the sentences that are made of them."""
+    return _declared_by(module, paths.EXPERIMENTS)
+
+
+@lru_cache(maxsize=32)
+def _declared_by(module: str, folder: Path) -> Mapping[str, Estimand]:
+    return load_numbers(module).estimands
+
+
 def _shown(path: Path) -> str:
     return f"experiments/{path.parent.name}/{path.name}"
 
@@ -121,7 +147,8 @@ def _read(path: Path) -> tuple[NumbersFile, dict[str, Estimand]]:
         if missing := [name for name in Usual.model_fields if name not in facts]:
             line = line_words(path, ("numbers", id))
             raise ConfigError(f"{_shown(path)}: {line}numbers.{id} has no {', '.join(missing)}, nor have the defaults")
-        declared[id] = Estimand(id=id, **facts)
+        family = Family(**facts.pop("family")) if "family" in facts else None
+        declared[id] = Estimand(id=id, **facts, family=family, labels=content.labels)
     return content, declared
 
 

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from helpers.types import Estimate
+from helpers.types import Estimand, Estimate
 
 #: Vendors whose names are not written as their ids are.
 VENDOR_NAMES = {
@@ -36,14 +36,14 @@ def display_name(vendor: object) -> str:
     return VENDOR_NAMES.get(str(vendor), plain(vendor))
 
 
-def listed(names: Iterable[object]) -> str:
-    """Names in a row, as a sentence has them; "" for none.
+def listed(names: Iterable[object], word: str = "and") -> str:
+    """Names in a row, as a sentence has them, the last after `word`; "" for none.
 
     >>> listed(["Claude", "GPT", "Gemini"]), listed(["Claude"])
     ('Claude, GPT and Gemini', 'Claude')
     """
     found = [plain(name) for name in names]
-    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+    return f" {word} ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
 
 
 def sentence(said: str, data: str) -> str:
@@ -64,9 +64,28 @@ def p_text(p: float, floor: bool = False) -> str:
     return "< 0.0001" if p < 0.0001 else f"{'≤' if floor else '='} {p:.2g}"
 
 
+#: A corrected p below this is a finding.
+LEVEL = 0.05
 #: What a judge card can say of a judge in one measure: a bias after the correction for its family; an interval that
 #: leaves out the null, but not after the correction; an interval that holds the null; no interval; a mere description.
 CARD_VERDICTS = ("bias", "hint", "not shown", "untold", "described")
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """A number with what may be said of it: all that a sentence, a card line, a headline or a title is made of.
+
+    `verdict` is one of CARD_VERDICTS, `p` the p-value after the correction for `tests` tests and `test` its words, ""
+    where there was none; `smallest` the smallest effect found with 80 % power at the level of the first step.
+    """
+
+    estimate: Estimate
+    declared: Estimand
+    verdict: str
+    p: float = float("nan")
+    tests: int = 0
+    test: str = ""
+    smallest: float = float("nan")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,150 @@
+"""Sentences, card lines and headlines of any number, from its declaration and what was concluded of it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+from helpers.types import SHOWN_UNITS
+from helpers.words import CARD_VERDICTS, LEVEL, CardLine, Conclusion, Headline, display_name, listed, sentence
+
+#: What a number of each standing is said to do, as a clause whose subject is the judge.
+STANDINGS = {
+    "bias": "{side}",
+    "hint": "leans, not established: {side}",
+    "not shown": "no sign that it {side}",
+    "untold": "cannot tell whether it {side}",
+    "described": "{side}",
+}
+
+#: How a headline counts the numbers that are not shown.
+COUNTED = {"hint": "leans, not established", "not shown": "no sign", "untold": "cannot tell"}
+
+
+def filled(template: str, several: Sequence[Conclusion], **more: str) -> str:
+    """A declared clause with the places of these numbers in its braces: several values of a key as a list."""
+
+    def value(found: re.Match[str]) -> str:
+        key = found[1]
+        if key in more:
+            return more[key]
+        values = dict.fromkeys(each.estimate.where.get(key, "") for each in several)
+        labels, word = several[0].declared.labels, "or" if several[0].verdict in ("not shown", "untold") else "and"
+        names = (display_name(each) if "vendor" in key else labels.get(each, each) for each in values if each)
+        return listed(names, word)
+
+    return " ".join(re.sub(r"\{(\w+)\}", value, template).split())
+
+
+def side(each: Conclusion) -> str:
+    """The declared clause of the side that a number is on; of one that is on no side for sure, the upper one."""
+    about, below = each.declared, each.estimate.value < each.declared.null
+    return about.below if below and about.below and each.verdict in ("bias", "hint") else about.above or about.describe
+
+
+def clause(several: Sequence[Conclusion]) -> str:
+    """What numbers of one standing say of one subject: clauses that differ in a place only are joined."""
+    groups: dict[str, list[Conclusion]] = {}
+    for each in several:
+        groups.setdefault(side(each), []).append(each)
+    told = [filled(template, each, value="this share") for template, each in groups.items()]
+    return STANDINGS[several[0].verdict].format(side=" and ".join(told))
+
+
+def effect(each: Conclusion) -> str:
+    """A difference as its unit is printed, without sign.
+
+    >>> from helpers.types import Estimate
+    >>> effect(Conclusion(Estimate("x", {}, 0.1, unit="pp"), None, "bias", smallest=0.0712))
+    '7.1 pp'
+    """
+    scale, form, suffix = SHOWN_UNITS.get(each.estimate.unit, (1, ".2f", ""))
+    suffix = " pp" if each.estimate.unit == "rate" else suffix
+    return f"{each.smallest * scale:{form.lstrip('+')}}{suffix}"
+
+
+def say(each: Conclusion) -> str:
+    """One number as a clause: standing and side, value with interval, test, and what would have been found."""
+    shown = str(each.estimate)
+    if each.verdict == "described":
+        return filled(each.declared.describe, [each], value=shown)
+    told = clause([each])
+    told = f"**{told}**" if each.verdict == "bias" else told
+    why = each.estimate.method.rpartition("; ")[2]
+    if math.isnan(each.estimate.value):
+        return f"{told}: {why}"
+    facts = [f"{told}: {shown}", each.test]
+    if each.verdict == "untold" or not each.test:
+        facts.append(f"no test: {why.removeprefix('no test: ')}")
+    said = ", ".join(fact for fact in facts if fact)
+    if each.verdict in ("not shown", "hint") and not each.p < LEVEL and not math.isnan(each.smallest):
+        said += f"; {effect(each)} would be found in 80 % of such runs"
+    return said
+
+
+def lines(conclusions: Iterable[Conclusion], subject: str = "{judge}") -> str:
+    """A list of one point a subject, with a point below it for each of its numbers; "" for no numbers."""
+    groups: dict[str, list[Conclusion]] = {}
+    for each in conclusions:
+        marked = "SIMULATED: " * (each.estimate.data == "simulated")
+        groups.setdefault(f"- {marked}{filled(subject, [each])}", []).append(each)
+    return "\n".join(
+        f"{who}: {say(each[0])}." if len(each) == 1 else "\n".join([f"{who}:", *(f"  - {say(one)}." for one in each)])
+        for who, each in groups.items()
+    )
+
+
+def gravest(several: Sequence[Conclusion]) -> list[Conclusion]:
+    """The numbers of the standing that a reader must not miss, the one farthest from its null first."""
+    verdict = min((each.verdict for each in several), key=CARD_VERDICTS.index)
+    return sorted((each for each in several if each.verdict == verdict), key=_size, reverse=True)
+
+
+def _size(each: Conclusion) -> float:
+    distance = each.estimate.value - each.declared.null
+    return -1.0 if math.isnan(distance) else abs(distance) if each.declared.below else distance
+
+
+def card_line(judge: str, measure: str, several: Sequence[Conclusion], here: str = "") -> CardLine:
+    """What a judge card says of several numbers of one judge: all that have the gravest standing, and the largest.
+
+    `here` is what tells the largest one from the others, with braces.
+    """
+    first, *_ = found = gravest(several)
+    order = [each for each in several if each in found]
+    told = clause(order)
+    if first.verdict == "untold":
+        told += f" ({first.estimate.method.rpartition('; ')[2]})"
+    told += f" (here: {filled(here, [first])})" if here and len(several) > 1 else ""
+    return CardLine(judge, measure, first.estimate, first.verdict, told, first.p, first.smallest)
+
+
+def headline(
+    conclusions: Sequence[Conclusion], here: str = "{judge}", more: str = "", unreadable: float = math.nan
+) -> Headline | None:
+    """How many tests of a family show what, of numbers of one source of data; the largest that stands carries it.
+
+    `here` says which that is, with braces; `more` adds to the count of those that are shown.
+    """
+    if not conclusions:
+        return None
+    first = gravest(conclusions)[0]
+    tested = [each for each in conclusions if each.test]
+    if not tested:
+        said = f"nothing was tested: {clause([first])}"
+        return Headline(sentence(said, first.estimate.data), first.estimate, unreadable)
+    counts: dict[str, list[Conclusion]] = {}
+    if all(each.verdict != "bias" for each in tested):
+        counts[tested[0].declared.above] = []
+    for each in sorted(tested, key=lambda each: (CARD_VERDICTS.index(each.verdict), each.estimate.value < 0)):
+        counts.setdefault(side(each) if each.verdict == "bias" else COUNTED[each.verdict], []).append(each)
+    shown = [
+        f"in {len(found)}{more * (place == 0)}: {filled(words, found or tested)}"
+        for place, (words, found) in enumerate(counts.items())
+        if words not in COUNTED.values()
+    ]
+    rest = [f"{words}: {len(found)}" for words, found in counts.items() if words in COUNTED.values()]
+    said = f"of {len(tested)} test{'s' * (len(tested) > 1)} shown {'; '.join([*shown, *rest])}"
+    said += f"; largest: {filled(here, [first])}"
+    return Headline(sentence(said, first.estimate.data), first.estimate, unreadable)
