@@ -343,6 +343,7 @@ class Collection:
     """
 
     name: str
+    title: str
     experiments: tuple[str, ...]
     results: tuple[Path, ...]
     failed: tuple[str, ...]

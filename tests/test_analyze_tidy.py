@@ -329,5 +329,5 @@ def test_the_sorted_figure_says_what_it_shows() -> None:
     assert drawn.render("png")[:4] == b"\x89PNG"
     with pytest.raises(ValueError, match="no estimates"):
         figures.show_sorted([lost], "candidate_win_rate")
-    with pytest.raises(ValueError, match="give one unit"):
+    with pytest.raises(ValueError, match="several units"):
         figures.show_sorted([rows[0], replace(rows[2], unit="score")], "candidate_win_rate")

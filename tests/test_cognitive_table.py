@@ -151,7 +151,10 @@ def test_an_unknown_bias_is_refused_with_the_valid_ones(wrong: str) -> None:
         parameters(wrong)
 
 
-@pytest.mark.parametrize(("bias", "facts", "words"), CASES["a_fact_that_does_not_fit_is_refused"])
+NAN = ["Anchoring", {"anchor": float("nan")}, "anchor is nan"]
+
+
+@pytest.mark.parametrize(("bias", "facts", "words"), [*CASES["a_fact_that_does_not_fit_is_refused"], NAN])
 def test_a_fact_that_does_not_fit_is_refused_with_the_valid_ones(bias: str, facts: dict, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         parameters(bias, **facts)

@@ -286,15 +286,15 @@ def test_a_judges_vendor_may_be_given_and_is_never_guessed_between_two():
 def test_self_preference_shows_every_number_with_its_interval(paper):
     found = by_row(paper["preferences"])
     kinds = ["naive: own \N{MINUS SIGN} expected", "excess over others", "logit, marginal"]
-    # Simulated judges stand first, and of published margins no logit can be estimated.
-    assert [row for row, _, _ in found] == kinds * 3 + kinds[:2] * 3
+    # Simulated judges stand last, and of published margins no logit can be estimated.
+    assert [row for row, _, _ in found] == kinds[:2] * 3 + kinds * 3
     heads = [row for row in rows_of(paper["preferences"]) if row not in kinds]
-    assert heads == ["SIMULATED judges", "Claude", "GPT", "Gemini", "published counts", "Claude", "GPT", "Gemini"]
+    assert heads == ["published counts", "Claude", "GPT", "Gemini", "SIMULATED judges", "Claude", "GPT", "Gemini"]
     # 48 of 160 less a third: -3.333 pp.
     low, high = wilson(48, 160)
     ends = pytest.approx((100 * (low - 1 / 3), 100 * (high - 1 / 3)))
     assert found[0][1] == pytest.approx(100 * (0.3 - 1 / 3)) and found[0][2] == ends
-    assert found[8][1:] == (pytest.approx(11), pytest.approx((6, 16)))
+    assert found[-1][1:] == (pytest.approx(11), pytest.approx((6, 16)))
     assert [each.get_text() for each in paper["preferences"].figure.axes[0].texts] == ["not estimable"] * 3
 
 

@@ -320,7 +320,7 @@ def test_curves_of_both_conditions_and_thresholds_at_the_foot(tight):
 
 def test_an_interval_that_runs_on_ends_with_the_axis():
     given = [
-        replace(e, low=-9.0, high=9.0) if e.where.get("condition") == "control" and e.id == "acceptance_threshold" else e
+        replace(e, low=-9.0, high=9.0) if (e.id, e.where.get("condition")) == ("acceptance_threshold", "control") else e
         for e in invented.acceptance("asked", ONE)
     ]  # fmt: skip
     axes = figures.show_acceptance(given).figure.axes[0]
@@ -403,14 +403,6 @@ def test_hostile_names_are_names(bad, style="acl"):
             named = [each for each in texts(figure) if bad[:4] in each.get_text().replace("\n", "")]
             assert named or "more in the table" in figure.caption, figure.name
             assert not any(each.get_parse_math() for each in named), figure.name
-    titles = dict.fromkeys(BIASES, bad)
-    effects = invented.effects("asked", FEW[:2])
-    for figure in (
-        figures.show_bias_effects(effects, titles=titles, style=style),
-        figures.show_bias_values(invented.pairs("asked", FEW[:2]), effects, titles=titles, style=style),
-        figures.show_noise_metrics(invented.metrics("asked", FEW[:2]), titles=titles, style=style),
-    ):
-        assert_readable(figure, styles.style(style))
 
 
 def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):

@@ -40,12 +40,12 @@ LINES = [
 def test_asked_judges_stand_above_published_ones_and_the_strongest_evidence_first() -> None:
     assert cards.ranked(LINES) == {
         "asked": ["hinted", "fair", "short"],
-        "simulated": ["sim_a", "sim_b"],
         "published": ["old"],
+        "simulated": ["sim_a", "sim_b"],
     }
     rows = [each.get_text() for each in show_judge_card(LINES).figure.axes[0].get_yticklabels()]
-    heads = ("asked judges", "SIMULATED judges", "published counts")
-    assert rows == [heads[0], "hinted", "fair", "short", heads[1], "sim_a", "sim_b", heads[2], "old"]
+    heads = ("asked judges", "published counts", "SIMULATED judges")
+    assert rows == [heads[0], "hinted", "fair", "short", heads[1], "old", heads[2], "sim_a", "sim_b"]
 
 
 def test_each_verdict_has_its_mark_number_and_interval() -> None:
@@ -107,8 +107,8 @@ def test_a_forest_is_sorted_and_its_marks_differ_without_colour() -> None:
     figure = show_judge_forest(LINES)
     (axes,) = figure.figure.axes
     rows = [label.get_text() for label in axes.get_yticklabels() if label.get_fontweight() != "bold"]
-    assert rows == ["short", "hinted", "fair", "sim_b", "sim_a", "old"]
-    assert [x for x, _ in points(axes)] == pytest.approx([30, 15, 1, 20, -30, 20])
+    assert rows == ["short", "hinted", "fair", "old", "sim_b", "sim_a"]
+    assert [x for x, _ in points(axes)] == pytest.approx([30, 15, 1, 20, 20, -30])
     assert len({each.marker for each in cards.LOOKS.values()}) == len(CARD_VERDICTS)
 
 

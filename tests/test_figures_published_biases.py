@@ -37,8 +37,8 @@ def models(rows=MODELS) -> list[Estimate]:
 
 
 def test_rows_are_sorted_by_direction_and_hold_both_means_and_the_tick() -> None:
-    figure = figures.show_published_biases([*means(), *expected(), *models()], {"halo": "Halo Effect"})
-    assert rows_of(figure) == ["in group", "Halo Effect", "reactance", "status quo"]
+    figure = figures.show_published_biases([*means(), *expected(), *models()])
+    assert rows_of(figure) == ["in group", "halo", "reactance", "status quo"]
     found = by_row(figure)
     assert sorted(x for row, x, _ in found if row == "status quo") == [-0.41, 0.551, 0.56]
     assert len(found) == 12 and not any(span for _, _, span in found)

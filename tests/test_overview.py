@@ -129,7 +129,7 @@ def test_a_folder_of_runs_is_all_its_runs_and_each_judge_has_a_row_a_run(tmp_pat
     (tmp_path / "matrix" / "notes").mkdir()
     found = collected_of([str(tmp_path / "matrix")])
     assert [each.run for each in found] == ["seed1", "seed2"]
-    assert overview.words(found)["judge"].tolist() == ["old", "a (seed2)", "a (seed1)"]
+    assert overview.words(found)["judge"].tolist() == ["a (seed2)", "a (seed1)", "old"]
     assert overview.rows(found)["experiment"].tolist()[1:] == ["mt_bench_blind (seed1)", "mt_bench_blind (seed2)"]
     assert (overview.rows(found)["data"] == "published").sum() == 1
     assert len(overview.claims(found)) == 2, "claims are about published data, which the runs share"
@@ -182,8 +182,8 @@ def test_the_bottom_line_says_who_is_distrusted_for_what_and_what_is_simulated(t
     lines = [line("sim_a", "place", "bias", 0.2, "simulated"), line("sim_b", "place", "untold", 0.2, "simulated")]
     third = str(results(tmp_path / "three", "hinting_groups", lines))
     told = overview.bottom_line(collected_of([*two, third])).splitlines()
-    assert told[0].startswith("- **Published counts** (1 judge): bias **shown** in *place*: old \N{MINUS SIGN}30.0 pp.")
-    assert "*place*: a +10.0 pp" in told[1] and "**hinted at** in *kin*: b +20.0 pp" in told[1]
+    assert "*place*: a +10.0 pp" in told[0] and "**hinted at** in *kin*: b +20.0 pp" in told[0]
+    assert told[1].startswith("- **Published counts** (1 judge): bias **shown** in *place*: old \N{MINUS SIGN}30.0 pp.")
     assert told[2].startswith("- **SIMULATED judges** (2 judges, 1 of them without a verdict)")
     assert told[2].endswith("This says nothing of real models.")
     assert told[3] == "- **Published numbers**: of 6 that can fail 3 come out, 3 differ."

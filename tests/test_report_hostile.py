@@ -348,6 +348,6 @@ def test_the_tier_figure_says_whose_verdicts_it_compares() -> None:
     six = rate("tier_preference", vendor="gpt", tier="thinking")
     lost = [rate("unreadable_share", value=0.1, judge=f"j{i}") for i in range(6)]
     told = figures.show_tiers([one, six, *lost]).caption
-    assert "Not the same judges (published counts: gemini_thinking alone; asked judges: all 6 judges pooled)" in told
-    assert "so the panels cannot be compared number by number." in told
+    assert "Not the same judges (asked judges: all 6 judges pooled; published counts: gemini_thinking alone)" in told
+    assert "so the sources cannot be compared number by number." in told
     assert "Not the same judges" not in figures.show_tiers([six, *lost]).caption

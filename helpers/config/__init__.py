@@ -353,7 +353,7 @@ def load_collection(name: str, **parameters: Any) -> Collection:
     """
     if name not in collection_names():
         raise ConfigError(f"'{name}' collects nothing; these do: {', '.join(collection_names())}")
-    _load(CollectionConfig, name)
+    title = _load(CollectionConfig, name).title
     settled, changed, out = _settle(CollectionParameters, name, parameters, {}, {})
     known, where = experiment_names(), f"parameters of {name}"
     if unknown := [each for each in settled.failed or () if each not in known]:
@@ -364,4 +364,4 @@ def load_collection(name: str, **parameters: Any) -> Collection:
     if settled.verdicts and not Path(settled.verdicts).expanduser().exists():
         raise ConfigError(f"{where}: verdicts = {settled.verdicts}: no such file or folder")
     results = folders or [paths.FIGURES / each for each in known]
-    return Collection(name, tuple(known), tuple(results), tuple(settled.failed or ()), out, default=not changed)
+    return Collection(name, title, tuple(known), tuple(results), tuple(settled.failed or ()), out, default=not changed)

@@ -6,39 +6,39 @@ from helpers.figures.biases import (
     show_bias_effects,
     show_bias_values,
     show_noise_metrics,
-    show_published_biases,
-    show_published_models,
 )
 from helpers.figures.cards import show_across_runs, show_audit_card, show_judge_card, show_judge_forest
-from helpers.figures.designs import show_power
+from helpers.figures.designs import show_power, show_published_biases, show_published_models
+from helpers.figures.own_answers import (
+    show_baseline_gap,
+    show_dose_curve,
+    show_funnel,
+    show_obfuscation_slopes,
+    show_outcomes,
+    show_recognition_against_preference,
+    show_replication,
+)
 from helpers.figures.pairs import (
     show_accuracy,
     show_agreement,
     show_category_effects,
     show_class_shares,
-    show_funnel,
     show_leaderboard_contrast,
     show_outcome_grid,
-    show_outcomes,
     show_position_effects,
     show_sensitivity,
     show_sorted,
 )
 from helpers.figures.points import NothingToDraw, if_any
-from helpers.figures.specs import (
-    show_baseline_gap,
+from helpers.figures.rankings import (
     show_categories,
     show_category_groups,
     show_discordance,
-    show_dose_curve,
     show_group_metrics,
     show_hint_effects,
     show_hint_slopes,
     show_judge_vendor_heatmap,
-    show_obfuscation_slopes,
     show_positions,
-    show_recognition_against_preference,
-    show_replication,
     show_self_preference,
     show_tiers,
 )

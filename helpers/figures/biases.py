@@ -44,7 +44,6 @@ CORRECTION = (
     "Holm over all biases and judges; a star also asks that answers move the same way along the scale, and where their "
     "scatter may differ also by the sign test over scenarios"
 )
-Titles = Mapping[str, str] | None
 #: Corrected p by bias and judge (None: the mean over judges), where sources of data differ also by data.
 Stars = Mapping[tuple[str | None, ...], float] | None
 WORDS = {
@@ -61,21 +60,19 @@ MOST = 12
 RANDOM = Look(GREY, "|")
 
 
-def bias_title(bias: str, titles: Titles = None) -> str:
-    """A bias in words: as given, else its id without underscores.
-
-    >>> bias_title("loss_aversion"), bias_title("halo", {"halo": "Halo effect"})
-    ('loss aversion', 'Halo effect')
-    """
-    return plain((titles or {}).get(bias, bias.replace("_", " ")))
+def bias_title(bias: str) -> str:
+    """A bias in words: its id without underscores."""
+    return plain(bias.replace("_", " "))
 
 
 def _ordered(shown: Iterable[Estimate]) -> list[str]:
     return in_order((each.where["bias"] for each in shown), BIASES)
 
 
-def _starred(each: Estimate, stars: Stars) -> bool:
+def _starred(each: Estimate | None, stars: Stars) -> bool:
     """Is this number significant after correction? Its raw p never counts."""
+    if each is None:
+        return False
     key = (each.where["bias"], each.where.get("judge"))
     p = (stars or {}).get((*key, each.data), (stars or {}).get(key, math.nan))
     return p < LEVEL
@@ -106,7 +103,6 @@ def show_bias_effects(
     correction: str = CORRECTION,
     id: str = "bias_effect",
     judge_vendors: Vendors = None,
-    titles: Titles = None,
     style: str | Style = "paper",
     name: str = "bias_effects",
 ) -> Figure:
@@ -138,12 +134,12 @@ def show_bias_effects(
     names = {None: "mean over judges", RANDOM: "answers at random"}
     with settings(look.rc):
         if many:
-            drawn = _table(at, biases, columns, names, stars, titles, axis, title, look)
+            drawn = _table(at, biases, columns, names, stars, axis, title, look)
         else:
             rows = [
-                Row(names.get(who) or short(who, 28), at.get((data, bias, who)), data, bias_title(bias, titles),
+                Row(names.get(who) or short(who, 28), at.get((data, bias, who)), data, bias_title(bias),
                     look=MEAN if who is None else who if who is RANDOM else looks[who],
-                    star=(each := at.get((data, bias, who))) is not None and who is not RANDOM and _starred(each, stars))
+                    star=who is not RANDOM and _starred(at.get((data, bias, who)), stars))
                 for data, group in by_data(shown).items() for bias in _ordered(group) for who in columns
             ]  # fmt: skip
             drawn = plot_intervals(rows, look, axis, title=title)
@@ -159,7 +155,7 @@ def show_bias_effects(
 
 
 def _table(
-    at: Mapping[tuple, Estimate], biases: Sequence[str], columns: Sequence, names: Mapping, stars: Stars, titles: Titles,
+    at: Mapping[tuple, Estimate], biases: Sequence[str], columns: Sequence, names: Mapping, stars: Stars,
     axis: str, title: str, look: Style,
 ) -> Drawn:  # fmt: skip
     """A row a bias, a column a judge; numbers times 100."""
@@ -174,7 +170,7 @@ def _table(
                     words = NOT_ESTIMABLE if math.isnan(each.value) else number.replace("\N{MINUS SIGN}0", "0")
                     label = names.get(who) or short(who, 24)
                     star = who is not RANDOM and _starred(each, stars)
-                    cells.append(Cell(bias_title(bias, titles), label, each.value, words, data, star))
+                    cells.append(Cell(bias_title(bias), label, each.value, words, data, star))
     return plot_table(
         cells,
         look,
@@ -210,7 +206,6 @@ def show_bias_values(
     pairs: pd.DataFrame,
     estimates: Sequence[Estimate],
     judge_vendors: Vendors = None,
-    titles: Titles = None,
     style: str | Style = "paper",
     name: str = "bias_values",
 ) -> Figure:
@@ -232,7 +227,7 @@ def show_bias_values(
                 each = at.get((data, bias, judge))
                 values = scenario_values(behind(pairs, each)) if each is not None else []
                 lost, points = lost + sum(value != value for value in values), points + len(values)
-                rows.append(Row(short(judge, 28), each, data, bias_title(bias, titles), look=looks[judge],
+                rows.append(Row(short(judge, 28), each, data, bias_title(bias), look=looks[judge],
                                 values=[float(value) for value in values if value == value]))  # fmt: skip
     with settings(look.rc):
         title = "How far each scenario's answers move towards where the bias pulls"
@@ -266,7 +261,6 @@ PARTS = {
 def show_noise_metrics(
     estimates: Sequence[Estimate],
     judge_vendors: Vendors = None,
-    titles: Titles = None,
     style: str | Style = "paper",
     name: str = "noise_metrics",
 ) -> Figure:
@@ -285,9 +279,9 @@ def show_noise_metrics(
     for data, group in by_data(shown).items():
         for metric, (bias, form) in METRICS.items():
             for of in dict.fromkeys(each.where.get("bias", "") for each in group if each.id == metric):
-                head = f"{bias_title(of or bias, titles)} ({form})"
+                head = f"{bias_title(of or bias)} ({form})"
                 rows += [
-                    Row(short(judge, 28), at.get((data, metric + part, of, judge)), data, head, series=words, look=drawn)
+                    Row(short(judge, 28), at.get((data, metric + part, of, judge)), data, head, "", words, drawn)
                     for judge in looks if (data, metric, of, judge) in at
                     for part, (words, drawn) in PARTS.items() if metric + part in there
                 ]  # fmt: skip
@@ -299,9 +293,9 @@ def show_noise_metrics(
             "In each row: a metric of bias as published, the same metric of two answers to one control, in which there "
             f"is no bias but noise, and the difference of both. Dashed: 0.{drawn.words}"
         )
-        without = [id for id in METRICS if id in ids and f"{id}_placebo" not in ids]
+        without = dict.fromkeys(METRICS[id][0] for id in METRICS if id in ids and f"{id}_placebo" not in ids)
         if without:
-            words += f" Without a repeat to compare with: {', '.join(dict.fromkeys(bias_title(METRICS[id][0], titles) for id in without))}."
+            words += f" Without a repeat to compare with: {', '.join(bias_title(bias) for bias in without)}."
         placed = [each if "bias" in each.where else _with_bias(each) for each in shown]
         text = alt(title, shown, {id: id.replace("_", " ") for id in ids}, 48)
         return finished(name, drawn.figure, _captioned(words, placed, estimates), text, look)
@@ -364,7 +358,6 @@ def show_anchor_response(
     pairs: pd.DataFrame,
     slopes: Sequence[Estimate],
     judge_vendors: Vendors = None,
-    titles: Titles = None,
     style: str | Style = "paper",
     name: str = "anchor_response",
 ) -> Figure:
@@ -395,7 +388,7 @@ def show_anchor_response(
                     short(e.where["judge"], 28),
                     e,
                     e.data,
-                    bias_title(e.where["bias"], titles),
+                    bias_title(e.where["bias"]),
                     look=looks[e.where["judge"]],
                 )
                 for e in (ranked[i] for i in order)
@@ -404,7 +397,7 @@ def show_anchor_response(
             reference(drawn.figure.axes[0], 1)
             figure, words = drawn.figure, f"{words} Sorted by the slope.{drawn.words}"
         else:
-            figure, alone = _anchor_panels(pairs, ranked, looks, titles, title, look)
+            figure, alone = _anchor_panels(pairs, ranked, looks, title, look)
             grouped = "the distance of the number from another reply to the same control"
             once = "its distance from the control answer, which was asked once: noise alone makes these points rise"
             grouping = once if alone == len(ranked) else grouped + (f" (where there is none: {once})" if alone else "")
@@ -418,7 +411,7 @@ def show_anchor_response(
 
 
 def _anchor_panels(
-    pairs: pd.DataFrame, ranked: Sequence[Estimate], looks: Mapping[str, Look], titles: Titles, title: str, look: Style
+    pairs: pd.DataFrame, ranked: Sequence[Estimate], looks: Mapping[str, Look], title: str, look: Style
 ):  # fmt: skip
     """The panels, and of how many judges the control was asked once."""
     import pandas as pd
@@ -428,7 +421,7 @@ def _anchor_panels(
     named = {each.data for each in ranked} == {"simulated"} or len({each.data for each in ranked}) > 1
     for slope in ranked:
         judge = slope.where["judge"]
-        parts = [short(judge, 26), *([bias_title(slope.where["bias"], titles)] if several else [])]
+        parts = [short(judge, 26), *([bias_title(slope.where["bias"])] if several else [])]
         panel = "\n".join([*parts, *([source_name(slope.data)] if named else [])])
         notes[panel] = str(slope).replace("-", "\N{MINUS SIGN}")
         found = moved(behind(pairs, slope))
@@ -454,7 +447,7 @@ def _anchor_panels(
         text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
 
     frame = pd.DataFrame(rows, columns=["panel", "line", "kind", "x", "y", "low", "high"])
-    across = 4 if len(ranked) > 4 else 2
+    across = 3 if len(ranked) > 4 else 2
     axes = ("number shown minus control answer (% of the scale)", "treatment minus control (%)")
     return plot_curves(frame, looks, look, *axes, finish, across, high=12, title=title), alone
 
@@ -486,8 +479,10 @@ def show_acceptance(
     ]
     looks = judge_looks({each.where["judge"] for each in rates}, judge_vendors, look)
     title = "How often a gamble with even chances is accepted"
-    words = f"{title}, by the ratio of its gain to its stake: where nothing can be lost (grey) and where the stake can be lost"
-    words += " (coloured), same final outcomes."
+    words = (
+        f"{title}, by the ratio of its gain to its stake: where nothing can be lost (grey) and where the stake can be"
+    )
+    words += " lost (coloured), same final outcomes."
     thresholds = {(each.data, each.where["judge"], each.where["condition"]): each for each in fitted}
     shown = [*rates, *fitted]
     with settings(look.rc):
@@ -511,9 +506,8 @@ def show_acceptance(
             finish = _gamble_axes(sorted({float(each.where["ratio"]) for each in rates}), ends)
             lines = {**looks, **{f"{judge} control": Look(GREY, "h") for judge in looks}}
             axes = ("gain divided by stake (log axis)", "accepted (%)")
-            figure = plot_curves(pd.DataFrame(frame), lines, look, *axes, finish, high=11,
-                                 legend={CONDITIONS["control"]: Look(GREY, "h"), CONDITIONS["treatment"]: Look(INK, "o")},
-                                 title=title)  # fmt: skip
+            legend = {CONDITIONS["control"]: Look(GREY, "h"), CONDITIONS["treatment"]: Look(INK, "o")}
+            figure = plot_curves(pd.DataFrame(frame), lines, look, *axes, finish, high=11, legend=legend, title=title)
             if fitted:
                 words += " At the foot: the fitted ratio at which half accept, with its interval (logistic regression)."
         series = {"acceptance_threshold": "threshold (log ratio)", "acceptance_rate": "accepted"}
@@ -570,70 +564,3 @@ def _gamble_axes(ratios: Sequence[float], ends: tuple[float, float]):
         reference(axes, 50, upright=False)
 
     return finish
-
-
-DIRECTION, SIZE = Look(COLOURS[2], "o"), Look(COLOURS[0], "D")
-
-
-def show_published_biases(
-    estimates: Sequence[Estimate],
-    titles: Titles = None,
-    invalid: Sequence[str] = (),
-    style: str | Style = "paper",
-    name: str = "published_biases",
-) -> Figure:
-    """Which way does each bias go, and is its size above what answers at random give?
-
-    Takes `ratio_scale`, `ratio_scale_absolute` and, as a tick, `ratio_scale_random` (`where`: bias; scores from -1 to
-    1): one row a bias, sorted by the first. `invalid` ones have a star, since their metric was corrected later.
-    """
-    look, estimates = style_of(style), list(estimates)
-    shown = [each for id in ("ratio_scale", "ratio_scale_absolute") for each in pick(estimates, [id], ["bias"])]
-    expected = [each for each in estimates if each.id == "ratio_scale_random" and set(each.where) == {"bias"}]
-    order = by_value(
-        {e.where["bias"] for e in shown}, {e.where["bias"]: e.value for e in shown if e.id == "ratio_scale"}
-    )
-    drawn_as = {"ratio_scale": DIRECTION, "ratio_scale_absolute": SIZE, "ratio_scale_random": RANDOM}
-    rows = [
-        Row(f"{short(bias_title(bias, titles), 27)}{' *' if bias in invalid else ''}", each, each.data, look=drawn_as[each.id])
-        for bias in order for each in [*expected, *shown] if each.where["bias"] == bias
-    ]  # fmt: skip
-    with settings(look.rc):
-        title = f"Direction and size of each published bias{', beside answers at random' * bool(expected)}"
-        legend = {"mean B: direction": DIRECTION, "mean |B|: either direction, and noise": SIZE}
-        legend |= {"mean |B| expected of answers at random": RANDOM} if expected else {}
-        drawn = plot_intervals(rows, look, "B (+ toward the bias)", limits=(-1.03, 1.03), legend=legend, title=title)
-        words = "The published metric of each bias, averaged over tests and models (Malberg et al., arXiv 2410.15413)."
-        words += " What mean |B| has beyond |mean B| is bias in both directions, and noise."
-        if expected:
-            words += " A tick marks what a model that picks every option with the same chance is expected to have."
-        words += " *: the metric was corrected after these numbers were printed." if {*invalid} & {*order} else ""
-        said = caption(f"{words} Sorted by mean B.{drawn.words}", shown).replace("published counts", "published means")
-        names = {"ratio_scale": "mean B", "ratio_scale_absolute": "mean |B|", "ratio_scale_random": "at random"}
-        text = alt("Dot plot of mean B and mean |B| by bias", [*shown, *expected], names, 96)
-        return finished(name, drawn.figure, said, text, look)
-
-
-def show_published_models(
-    estimates: Sequence[Estimate], random: str = "Random", style: str | Style = "paper", name: str = "published_models"
-) -> Figure:
-    """Which models have a larger mean |B| than the one that answers at random?
-
-    Takes `ratio_scale_absolute` (`where`: judge): one row a model, sorted; `random` is the name of that model.
-    """
-    look, shown = style_of(style), pick(estimates, ["ratio_scale_absolute"], ["judge"])
-    at = {each.where["judge"]: each for each in shown}
-    ranked = by_value(at, {judge: each.value for judge, each in at.items()})
-    rows = [
-        Row(short(judge, 28), at[judge], at[judge].data, look=Look(INK, "s") if judge == random else SIZE)
-        for judge in ranked
-    ]
-    with settings(look.rc):
-        title = "Mean |B| of each model, beside one that answers at random"
-        line = at[random].value if random in at else None
-        drawn = plot_intervals(rows, look, "mean |B|", line, title=title)
-        words = "Mean |B| of each model over the biases (Malberg et al., arXiv 2410.15413). It counts bias in either direction,"
-        words += " and noise"
-        words += ": the square and the dashed line are a model that answers at random" if random in at else ""
-        said = caption(f"{words}.{drawn.words}", shown).replace("published counts", "published means")
-        return finished(name, drawn.figure, said, alt(title, [at[judge] for judge in ranked], most=48), look)

@@ -233,9 +233,9 @@ def show_judge_card(
         words = (
             "Marks: the verdict of each experiment's own test after its own correction ("
             + "; ".join(f"{MARKS[verdict]} {meaning}" for verdict, meaning in MEANINGS.items())
-            + "); below it the 95 % interval. Of several comparisons of a judge the gravest is shown, which selection makes "
-            "look larger than it is; a hint is not corrected for how many there were. Self-preference is that of all "
-            "judges of a vendor together. What only describes stands in the table."
+            + "); below it the 95 % interval. Of several comparisons of a judge the gravest is shown, which "
+            "selection makes look larger than it is; a hint is not corrected for how many there were. "
+            "Self-preference is that of all judges of a vendor together. What only describes stands in the table."
         )
         left = [
             f"{len(names) - len(chosen[data])} of {len(names)} ({source_name(data)})"
@@ -284,7 +284,8 @@ def show_audit_card(
             # Up: below it less is found than told.
             more = f"found from {math.ceil(100 * line.smallest - 1e-9)} pp"
         hinted = " (a hint)" if line.verdict == "hint" else ""
-        note = f"{MARKS[line.verdict]} {said[line.verdict]}{hinted}\n{number(line.estimate)}{bounds}{'; ' * bool(more)}{more}"
+        note = f"{MARKS[line.verdict]} {said[line.verdict]}{hinted}\n{number(line.estimate)}{bounds}"
+        note += f"; {more}" if more else ""
         label = f"{short(line.measure, 30)}\n{short(sides[line.measure], 30)}"
         rows.append(
             Row(label, line.estimate, line.estimate.data, look=LOOKS[line.verdict], reach=line.smallest, note=note)

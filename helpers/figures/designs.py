@@ -1,11 +1,13 @@
-"""The figures of designs: what so many questions can find, and how often each number is wrong."""
+"""The figures of designs: what so many questions find, how often each number is wrong, and what noise alone gives."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from helpers.figures.biases import RANDOM, bias_title
 from helpers.figures.intervals import Row, plot_intervals
-from helpers.figures.points import NothingToDraw, alt, scale, source_name
+from helpers.figures.points import NothingToDraw, alt, by_value, caption, pick, scale, short, source_name
 from helpers.figures.style import COLOURS, GREY, INK, Figure, Look, Style, finished, settings
 from helpers.figures.style import style as style_of
 from helpers.types import Estimate
@@ -37,8 +39,9 @@ def show_power(
         head = plain(id).replace("_90", "").replace("_", " ") + (", equivalence" if kind == "equivalence" else "")
         asked = line.iloc[(line["questions"] - line["here"]).abs().argmin()]
         for point, look_of in ((asked, HERE), (line.iloc[line["questions"].argmax()], MORE)):
-            number = Estimate(str(id), {"place": str(place), "questions": str(point["questions"])}, float(point["effect"]),
-                              unit="pp" if unit == "pp" else str(point["unit"]), data=str(point["data"]))  # fmt: skip
+            where, shown_unit = {"place": str(place), "questions": str(point["questions"])}, str(point["unit"])
+            number = Estimate(str(id), where, float(point["effect"]), unit="pp" if unit == "pp" else shown_unit,
+                              data=str(point["data"]))  # fmt: skip
             label = ", ".join(display_name(part) for part in str(place).split(", "))
             rows.append(Row(label, number, number.data, head, look=look_of))
             shown.append(number)
@@ -61,7 +64,10 @@ def show_power(
         levels = "; ".join(
             dict.fromkeys(f"{plain(id)}: {words}" for id, words in zip(known["id"], known["words"], strict=True))
         )
-        words = f"The smallest true effect that is found in 80 % of runs, with the {asked} {counted} of this run and with {most:,}."
+        words = (
+            f"The smallest true effect that is found in 80 % of runs, with the {asked} {counted} of this run and with "
+        )
+        words += f"{most:,}."
         if "equivalence" in set(known["kind"]):
             words += " Of equivalence it is the smallest margin, if nothing differs."
         words += " Standard errors are this run's, scaled with the root of the number."
@@ -109,8 +115,8 @@ def show_calibration(
                 Row(experiment, None, "simulated", panel=panel, values=[100 * v for v in mine["holds"]], absent="")
             )
             points += [
-                Row(experiment, Estimate(kind, {}, value, data="simulated"), "simulated", panel=panel, look=VERDICTS[kind][0])
-                for kind in VERDICTS for value in mine[kind] if value == value
+                Row(experiment, Estimate(kind, {}, rate_of), "simulated", panel=panel, look=VERDICTS[kind][0])
+                for kind in VERDICTS for rate_of in mine[kind] if rate_of == rate_of
             ]  # fmt: skip
     with settings(look.rc):
         title = "How often tests and intervals are wrong on judges of known truth"
@@ -140,3 +146,69 @@ def show_calibration(
         said = ", ".join(f"{names.get(kind, kind)}: {count}" for kind, count in counts.items())
         text = f"Dot plot of false alarms and missed truths of {len(numbers)} numbers on simulated judges: {said}."
         return finished(name, drawn.figure, words, text, look)
+
+
+DIRECTION, SIZE = Look(COLOURS[2], "o"), Look(COLOURS[0], "D")
+
+
+def show_published_biases(
+    estimates: Sequence[Estimate],
+    invalid: Sequence[str] = (),
+    style: str | Style = "paper",
+    name: str = "published_biases",
+) -> Figure:
+    """Which way does each bias go, and is its size above what answers at random give?
+
+    Takes `ratio_scale`, `ratio_scale_absolute` and, as a tick, `ratio_scale_random` (`where`: bias; scores from -1 to
+    1): one row a bias, sorted by the first. `invalid` ones have a star, since their metric was corrected later.
+    """
+    look, estimates = style_of(style), list(estimates)
+    shown = [each for id in ("ratio_scale", "ratio_scale_absolute") for each in pick(estimates, [id], ["bias"])]
+    expected = [each for each in estimates if each.id == "ratio_scale_random" and set(each.where) == {"bias"}]
+    order = by_value(
+        {e.where["bias"] for e in shown}, {e.where["bias"]: e.value for e in shown if e.id == "ratio_scale"}
+    )
+    drawn_as = {"ratio_scale": DIRECTION, "ratio_scale_absolute": SIZE, "ratio_scale_random": RANDOM}
+    rows = [
+        Row(short(bias_title(bias), 27) + " *" * (bias in invalid), each, each.data, look=drawn_as[each.id])
+        for bias in order for each in [*expected, *shown] if each.where["bias"] == bias
+    ]  # fmt: skip
+    with settings(look.rc):
+        title = f"Direction and size of each published bias{', beside answers at random' * bool(expected)}"
+        legend = {"mean B: direction": DIRECTION, "mean |B|: either direction, and noise": SIZE}
+        legend |= {"mean |B| expected of answers at random": RANDOM} if expected else {}
+        drawn = plot_intervals(rows, look, "B (+ toward the bias)", limits=(-1.03, 1.03), legend=legend, title=title)
+        words = "The published metric of each bias, averaged over tests and models (Malberg et al., arXiv 2410.15413)."
+        words += " What mean |B| has beyond |mean B| is bias in both directions, and noise."
+        if expected:
+            words += " A tick marks what a model that picks every option with the same chance is expected to have."
+        words += " *: the metric was corrected after these numbers were printed." if {*invalid} & {*order} else ""
+        said = caption(f"{words} Sorted by mean B.{drawn.words}", shown).replace("published counts", "published means")
+        names = {"ratio_scale": "mean B", "ratio_scale_absolute": "mean |B|", "ratio_scale_random": "at random"}
+        text = alt("Dot plot of mean B and mean |B| by bias", [*shown, *expected], names, 96)
+        return finished(name, drawn.figure, said, text, look)
+
+
+def show_published_models(
+    estimates: Sequence[Estimate], random: str = "Random", style: str | Style = "paper", name: str = "published_models"
+) -> Figure:
+    """Which models have a larger mean |B| than the one that answers at random?
+
+    Takes `ratio_scale_absolute` (`where`: judge): one row a model, sorted; `random` is the name of that model.
+    """
+    look, shown = style_of(style), pick(estimates, ["ratio_scale_absolute"], ["judge"])
+    at = {each.where["judge"]: each for each in shown}
+    ranked = by_value(at, {judge: each.value for judge, each in at.items()})
+    rows = [
+        Row(short(judge, 28), at[judge], at[judge].data, look=Look(INK, "s") if judge == random else SIZE)
+        for judge in ranked
+    ]
+    with settings(look.rc):
+        title = "Mean |B| of each model, beside one that answers at random"
+        line = at[random].value if random in at else None
+        drawn = plot_intervals(rows, look, "mean |B|", line, title=title)
+        words = "Mean |B| of each model over the biases (Malberg et al., arXiv 2410.15413). It counts bias in either "
+        words += "direction, and noise"
+        words += ": the square and the dashed line are a model that answers at random" if random in at else ""
+        said = caption(f"{words}.{drawn.words}", shown).replace("published counts", "published means")
+        return finished(name, drawn.figure, said, alt(title, [at[judge] for judge in ranked], most=48), look)

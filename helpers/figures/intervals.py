@@ -171,7 +171,8 @@ def plot_intervals(
         name_lines(axes, lines, height) if panel == panels[0] else axes.tick_params(axis="y", length=0)
         axes.set(xlabel=xlabel.get(panel, "") if isinstance(xlabel, Mapping) else "", ylabel="")
         axes.set_title("")
-        axes.set_title(panel, loc="left")
+        parts = [textwrap.wrap(part, max(8, int(wide)), break_long_words=False) or [""] for part in panel.split("\n")]
+        axes.set_title("\n".join(line for part in parts for line in part), loc="left")
         if not any(row.panel == panel and _has_number(row) for row in rows):
             # An axis without a number still shows a scale that means something.
             axes.set_xlim(*(limits or ((0, 100) if line is None else (line - 10, line + 10))))
@@ -190,7 +191,7 @@ def plot_intervals(
         _words(axes, [row for row in rows if row.panel == panel], at, series, height, panel == panels[-1], wide)
     if isinstance(xlabel, str):
         for axes in axes_of.values():
-            axes.set_xlabel(textwrap.fill(xlabel, max(9, int(wide))))
+            axes.set_xlabel(textwrap.fill(xlabel, max(9, int(0.85 * wide))))
     if legend:
         add_legend(figure, look, legend)
     return Drawn(figure, left_out)

@@ -1,4 +1,4 @@
-"""The figures of pairs of answers: places, patterns and classes of verdicts, choices, accuracy, agreement with people."""
+"""The figures of pairs of answers: places, classes of verdicts, choices, accuracy, agreement with people."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def show_position_effects(
         order = by_value(mine, {pair: each.value for (pair, id), each in at.items() if id == EFFECT})
         asked = "not asked" if data in ("asked", "simulated") else "none"
         rows += [
-            Row(pair, at.get((pair, id)), data, panel=POSITIONS[id], look=looks[mine[pair].where["judge"]], absent=asked)
+            Row(pair, at.get((pair, id)), data, "", POSITIONS[id], look=looks[mine[pair].where["judge"]], absent=asked)
             for id in ids for pair in order
         ]  # fmt: skip
     with settings(look.rc):
@@ -98,7 +98,8 @@ def show_position_effects(
             words += "; how much more often the first of two identical answers won than the second"
         if "excess_flip" in ids:
             words += "; how much more often verdicts disagree when the orders are swapped than when one is asked again"
-        words += f". Right of the dashed line (zero): for the first place{', or more flips than noise makes' * ('excess_flip' in ids)}"
+        flips = ", or more flips than noise makes" if "excess_flip" in ids else ""
+        words += f". Right of the dashed line (zero): for the first place{flips}"
         words += f". Sorted by the first column.{drawn.words}"
         full = caption(words, shown, _lost_pairs(estimates, shown), COMPARISONS)
         return finished(name, drawn.figure, full, alt(title, shown, POSITIONS, 72), look)
@@ -176,7 +177,7 @@ def _grouped(
         for label in columns:
             each = at.get((data, pair, label))
             if narrow:
-                panel = "\n".join(textwrap.wrap(short(label, 36), 12))
+                panel = "\n".join(textwrap.wrap(short(label.replace("_", " "), 36), 12))
                 rows.append(Row(pair, each, data, panel=panel, look=look_of, absent="none"))
             elif each is not None:
                 rows.append(Row(label, each, data, pair.replace("\n", ", "), look=look_of))
@@ -255,8 +256,8 @@ def show_accuracy(
     ranked = sorted(every, key=lambda each: (math.isnan(each.value), -each.value, each.where["judge"]))
     looks = judge_looks({each.where["judge"] for each in every}, judge_vendors, look)
     rows = [
-        Row(short(each.where["judge"], 28), at.get((each.data, _by_source(each), each.where["judge"], column)), each.data,
-            _by_source(each), column, look=looks[each.where["judge"]], absent="not split")
+        Row(short(each.where["judge"], 28), at.get((each.data, _by_source(each), each.where["judge"], column)),
+            each.data, _by_source(each), column, look=looks[each.where["judge"]], absent="not split")
         for column in columns for each in ranked
     ]  # fmt: skip
     with settings(look.rc):
@@ -356,7 +357,7 @@ def kind_name(game_1: str, game_2: str) -> str:
     return "one tie"
 
 
-def _checked(table: pd.DataFrame, columns: Sequence[str], what: str, rows: int = 1) -> None:
+def check_columns(table: pd.DataFrame, columns: Sequence[str], what: str, rows: int = 1) -> None:
     """Lacking columns, too few rows, and counts that are no counts are a ValueError that names them."""
     lacking = [column for column in columns if column not in table]
     if lacking or len(table) < rows:
@@ -368,7 +369,8 @@ def _checked(table: pd.DataFrame, columns: Sequence[str], what: str, rows: int =
             raise ValueError(f"{what}: counts are whole numbers from 0; row {wrong.index[0]} has {dict(wrong.iloc[0])}")
 
 
-def _in_list(table: pd.DataFrame, column: str, allowed: Iterable[str], what: str) -> None:
+def check_values(table: pd.DataFrame, column: str, allowed: Iterable[str], what: str) -> None:
+    """A value that is none of `allowed` is a ValueError that lists these."""
     allowed = list(allowed)
     odd = sorted({plain(each) for each in table[column]} - {*allowed})
     if odd:
@@ -383,9 +385,9 @@ def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: 
     second. How often each pair of verdicts was given stands in the table of patterns.
     """
     look = style_of(style)
-    _checked(counts, COLUMNS, "counts")
+    check_columns(counts, COLUMNS, "counts")
     for column in ("game_1", "game_2"):
-        _in_list(counts, column, GAMES, "counts")
+        check_values(counts, column, GAMES, "counts")
     kinds = [kind_name(str(one), str(two)) for one, two in zip(counts["game_1"], counts["game_2"], strict=True)]
     # Signs that no string of pandas can hold are shown as everywhere on figures.
     names = {column: [plain(each) for each in counts[column]] for column in ("source", "judge", "candidate", "data")}
@@ -396,7 +398,7 @@ def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: 
         shares = {kind: float(sums.get(kind, 0)) / max(whole, 1) for kind in KINDS}
         # A path begins with what judge and candidate do not say: the version of the questions.
         head = plain(source).split("/")[0]
-        group = "" if head in (plain(judge), plain(candidate), plain(data)) else head
+        group = "" if head in (plain(judge), plain(candidate), plain(data), "asked") else head
         label = f"{short(judge, 26)}\n{short(candidate, 26)}"
         if any((bar.data, bar.group, bar.label) == (plain(data), group, label) for bar in bars):
             group = plain(source)
@@ -415,7 +417,7 @@ def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: 
             "have no interval; rates with theirs are given elsewhere."
         )
         parts = [
-            f"{source_name(data)} (n = {_between(each)} comparisons a judge and candidate, unreadable "
+            f"{source_name(data)} (n = {span_of(each)} comparisons a judge and candidate, unreadable "
             f"{100 * lost[data] / max(sum(each), 1):.1f} % ({lost[data]} of {sum(each)} comparisons))"
             for data, each in sizes.items()
         ]
@@ -428,7 +430,8 @@ def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: 
         return finished(name, drawn.figure, f"{words}{drawn.words} Data: {'; '.join(parts)}.", text, look)
 
 
-def _between(sizes: Sequence[int]) -> str:
+def span_of(sizes: Sequence[int]) -> str:
+    """The smallest and the largest of some counts, in words."""
     return f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
 
 
@@ -512,14 +515,14 @@ def show_leaderboard_contrast(
     how far it lies above the third-party line, in the band where third-party models scatter.
     """
     look, third = style_of(style), "third party"
-    _checked(points, ("model", "family", "judge_x", "judge_y", "x", "y", "line", "low", "high", "data"), "points")
+    check_columns(points, ("model", "family", "judge_x", "judge_y", "x", "y", "line", "low", "high", "data"), "points")
     pair = []
     for column in ("judge_x", "judge_y"):
         names = sorted({plain(each) for each in points[column]})
         if len(names) > 1:
             raise ValueError(f"points: one {column} a figure, not {', '.join(names)}")
         pair += names
-    _in_list(points, "family", [third, *pair], "points")
+    check_values(points, "family", [third, *pair], "points")
     known = points.dropna(subset=["x", "y"])
     rows, shown = [], []
     for row in known[known["family"] != third].itertuples():
@@ -545,76 +548,3 @@ def show_leaderboard_contrast(
         lost = len(points) - len(known)
         words += f" {lost} without both win rates are left out." if lost else ""
         return finished(name, drawn.figure, caption(words, shown), alt(title, shown, most=72), look)
-
-
-OUTCOMES = {"right both ways": COLOURS[5], "split": "#EFEFEF", "wrong both ways": COLOURS[4], "unreadable": LOST}
-
-
-def show_outcomes(frame: pd.DataFrame, data: str, style: str | Style = "paper", name: str = "outcomes") -> Figure:
-    """What did each judge make of pairs with an answer of its own: where that is the wrong one, and the right one?
-
-    Takes one row a cell (columns: judge, judge_vendor, kind "harmful" | "beneficial", outcome "right both ways" |
-    "split" | "wrong both ways" | "unreadable", count of items). Without a row it says that no judge was shown an answer
-    of its own.
-    """
-    look = style_of(style)
-    _checked(frame, ("judge", "judge_vendor", "kind", "outcome", "count"), "outcomes", rows=0)
-    _in_list(frame, "kind", ("harmful", "beneficial"), "outcomes")
-    _in_list(frame, "outcome", OUTCOMES, "outcomes")
-    counts = frame.astype({"judge": str, "kind": str, "outcome": str})
-    counts = counts.groupby(["judge", "kind", "outcome"])["count"].sum().astype(int)
-    vendors = dict(zip(frame["judge"].astype(str), frame["judge_vendor"].astype(str), strict=True))
-    bars, said, sizes = [], [], []
-    for judge in judge_looks(vendors, vendors, look):
-        for kind in ("harmful", "beneficial"):
-            cell = {part: int(counts.get((judge, kind, part), 0)) for part in OUTCOMES}
-            whole = sum(cell.values())
-            shares = {part: n / max(whole, 1) for part, n in cell.items()}
-            numbers = {part: str(n) for part, n in cell.items()}
-            label = f"own answer {'wrong' if kind == 'harmful' else 'right'}"
-            bars.append(Bar(label, shares, data, short(judge, 30), numbers, note=f"{whole} items"))
-            said.append(f"{plain(judge)}, {kind}: " + ", ".join(f"{n} {part}" for part, n in cell.items()))
-            sizes.append(whole)
-    title = "What judges make of pairs with an answer of their own"
-    unreadable, whole = int(counts.get((slice(None), slice(None), "unreadable"), counts.iloc[:0]).sum()), sum(sizes)
-    words = (
-        "What each judge made of the pairs of which it wrote one answer, unedited and at first asking, in both orders. "
-        "Numbers are items, where they fit. Split: the same place picked twice. Counts have no interval; rates with "
-        "theirs are given elsewhere."
-    )
-    with settings(look.rc):
-        if not bars:
-            words = "No judge was shown an unedited pair with an answer of its own."
-            bars = [Bar("no such pair", {}, data)]
-        drawn = plot_shares(bars, OUTCOMES, look, "share of items (%)", title=title)
-        lost = f"unreadable {100 * unreadable / max(whole, 1):.1f} % ({unreadable} of {whole} items)"
-        words += f"{drawn.words} Data: {source_name(data)} (n = {_between(sizes or [0])} items a bar, {lost})."
-        text = f"Bars of outcomes by judge, {source_name(data)}. {'; '.join(said)}."
-        return finished(name, drawn.figure, words, text, look)
-
-
-def show_funnel(steps: pd.DataFrame, data: str, style: str | Style = "paper", name: str = "funnel") -> Figure:
-    """How much is left after each step from answers to the items that are compared, and why is the rest lost?
-
-    Takes one row a step (columns: step; count, what is left; lost; why, its reasons in words), a bar a step.
-    """
-    look = style_of(style)
-    _checked(steps, ("step", "count", "lost", "why"), "steps")
-    bars, said = [], []
-    for row in steps.rename(columns={"count": "left"}).itertuples():
-        whole = int(row.left + row.lost)
-        shares = {"left": row.left / max(whole, 1), "lost": row.lost / max(whole, 1)}
-        note = f"{row.left} of {whole}" if row.lost else f"{row.left}"
-        bars.append(Bar(plain(row.step), shares, data, note=note))
-        said.append(f"{plain(row.step)}: {row.left}" + (f", {row.lost} lost ({plain(row.why)})" if row.lost else ""))
-    with settings(look.rc):
-        title = "What each step from answers to comparisons leaves"
-        drawn = plot_shares(
-            bars, {"left": COLOURS[5], "lost": LOST}, look, "% of what the step began with", title=title
-        )
-        lost = [f"{plain(row.step)}: {plain(row.why)}" for row in steps.itertuples() if row.lost]
-        words = f"{title}, in % of what it began with.{' Lost: ' * bool(lost)}{'; '.join(lost)}{'.' * bool(lost)}"
-        words += f"{drawn.words} Data: {source_name(data)}; counts, which have no interval."
-        return finished(
-            name, drawn.figure, words, f"Bars of what each step leaves, {source_name(data)}. {'; '.join(said)}.", look
-        )

@@ -16,13 +16,14 @@ from helpers.words import display_name, plain
 Key = TypeVar("Key", bound=Hashable)
 Vendors = Mapping[str, str] | None
 
-#: Data sources in the order of figures, with the words of headings and captions: what was asked stands first.
+#: Data sources in the order of figures, with the words of headings and captions: what was asked stands first, what is
+#: simulated last.
 SOURCES = {
     "asked": "asked judges",
-    "simulated": "SIMULATED judges",
     "folder": "judgments from files",
     "hub": "published judgments",
     "published": "published counts",
+    "simulated": "SIMULATED judges",
 }
 #: Groups in the order of figures; others follow in the order given.
 HINTS = ("none", "self", "competitors", "full", "swapped", "false_self", "competitors_masked", "model")
@@ -190,6 +191,7 @@ def _span(numbers: Iterable[int], word: str) -> str:
 
 
 def _unreadable(lost: Iterable[Estimate], data: str, counted: str) -> str:
+    lost = [each for each in lost if each.id == "unreadable_share" and not math.isnan(each.value)]
     shares = [each for each in lost if each.data == data and each.n]
     asked = sum(each.n for each in shares)
     if not asked:

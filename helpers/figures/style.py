@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import textwrap
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -138,7 +139,9 @@ def settings(rc: Mapping[str, Any]) -> Iterator[None]:
     import matplotlib
 
     plain = {key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith(_PERSONAL)}
-    with matplotlib.rc_context({**plain, **rc}):
+    with matplotlib.rc_context({**plain, **rc}), warnings.catch_warnings():
+        # seaborn 0.13 passes a keyword that pandas 3 has no use for.
+        warnings.filterwarnings("ignore", "The copy keyword is deprecated", DeprecationWarning)
         yield
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from helpers.figures.intervals import LONGEST, Drawn, add_legend, fold, legend_lines, lines_of, name_lines
-from helpers.figures.points import SOFT, SOURCES, NothingToDraw, in_order, source_name
+from helpers.figures.points import SOFT, SOURCES, NothingToDraw, in_order, short, source_name
 from helpers.figures.style import HIGHEST, INK, Look, Style, canvas, letters, theme
 
 if TYPE_CHECKING:
@@ -71,8 +71,9 @@ def plot_table(
     words = pd.DataFrame([[getattr(at.get((row, c)), "words", "") for c in columns] for row in index])
     names = [source_name(data) if not row else fold(row, LONGEST) for data, row in index]
     widest = max(len(part) for cell in cells for part in cell.words.split("\n"))
-    heads = max(max(len(part) for part in column.split("\n")) for column in columns)
-    needed = max(len(part) for name in names for part in name.split("\n")) + len(columns) * (0.85 * widest + 1.5)
+    labels = ["\n".join(short(part, LONGEST) for part in column.split("\n")) for column in columns]
+    heads = max(len(part) for label in labels for part in label.split("\n"))
+    needed = max(len(part) for name in names for part in name.split("\n")) + len(columns) * (widest + 1.5)
     width = look.text if needed > letters(look.column, look) else look.column
     room = (letters(width, look) - min(max(map(len, names)), LONGEST)) / len(columns)
     upright = 0.85 * heads > room
@@ -80,7 +81,7 @@ def plot_table(
     lines = (tall + 0.4) * len(index) + depth + 3.5 + legend_lines(legend, width, look) + 2.5 * bool(title)
     figure = canvas(look, width, min(1.25 * lines * look.size / 72, HIGHEST), title)
     axes = figure.subplots()
-    size = max(6.0, min(0.83, room / (widest + 1)) * look.size)
+    size = max(6.0, min(1.0, room / (widest + 1)) * look.size)
     how = {"cmap": colours, "vmin": span[0], "vmax": span[1], "cbar": False, "linewidths": 0.6, "ax": axes}
     if values.notna().any(axis=None):
         sns.heatmap(values, annot=words, fmt="", annot_kws={"fontsize": size, "linespacing": 1.05}, **how)
@@ -92,7 +93,7 @@ def plot_table(
         if cell and cell.outlined:
             box = {"fill": False, "edgecolor": INK, "linewidth": look.size / 6, "zorder": 3}
             axes.add_patch(Rectangle((j + 0.03, i + 0.04), 0.94, 0.92, **box))
-    axes.set_xticks([j + 0.5 for j in range(len(columns))], columns, rotation=90 if upright else 0, fontsize="small")
+    axes.set_xticks([j + 0.5 for j in range(len(columns))], labels, rotation=90 if upright else 0, fontsize="small")
     axes.set_yticks([i + 0.5 for i in range(len(index))], names, rotation=0)
     for label, (_, row) in zip(axes.get_yticklabels(), index, strict=True):
         if not row:

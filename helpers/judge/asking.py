@@ -113,7 +113,9 @@ class Asking:
         return self.halts.get(model.name)
 
     def reserve(self, request: Request) -> None:
-        """Set money aside for an attempt, or raise BudgetReached."""
+        """Set money aside for an attempt; Stopped or BudgetReached where nothing more is to be sent."""
+        if (why := self.halted(request.model)) is not None:
+            raise Stopped(why)
         line = self.lines.setdefault(request.model.name, {})
         try:
             if not self._first(request):

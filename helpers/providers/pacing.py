@@ -6,6 +6,7 @@ import asyncio
 import math
 import random
 import time
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,10 +19,8 @@ from helpers.types import Request, Usage
 COUNTED = ("requests", "tokens", "input", "output")
 #: Calls that a limit of our own lets through at once, as seconds of its rate: what a late sleeper may catch up with.
 CATCH_UP = 0.25
-#: Where nothing is left and no reply says when more is back, the next look is taken after so many seconds at least.
+#: Where nothing is left and the service said that all is back in no time, its next reply is waited for, in seconds.
 NEXT_LOOK = 0.05
-#: Of the rate at which a service seems to refill, this share is used while its replies say nothing.
-CAUTION = 0.95
 #: Before a model's usage is known, a token is taken for so many bytes of a prompt.
 BYTES_PER_TOKEN = 4
 #: After a pause the crowd comes back within so many seconds, each at a moment of its own.
@@ -88,44 +87,67 @@ class Spacing:
 
 
 @dataclass
+class Log:
+    """What was sent to an address of one kind: when, and how much by then; no further back than LONGEST_PAUSE."""
+
+    sent: list[tuple[float, float]] = field(default_factory=lambda: [(-math.inf, 0.0)])
+
+    @property
+    def total(self) -> float:
+        """All that was ever sent."""
+        return self.sent[-1][1]
+
+    def add(self, amount: float, now: float) -> float:
+        """Count a call that begins; all that was sent with it."""
+        self.sent.append((now, self.total + amount))
+        if self.sent[1][0] < now - 2 * LONGEST_PAUSE:
+            del self.sent[: self._place(now - LONGEST_PAUSE)]
+        return self.total
+
+    def until(self, moment: float) -> float:
+        """All that was sent until a moment."""
+        return self.sent[self._place(moment)][1]
+
+    def _place(self, moment: float) -> int:
+        return max(bisect_right(self.sent, (moment, math.inf)) - 1, 0)
+
+
+@dataclass
 class Gauge:
-    """One limit of one model as last stated: `left` when `mark` had been sent in all, and `back` more at `full_at`.
+    """One limit of one model as the service last told it; what was sent since counts against it.
 
     The first half of the limit is free; the second is spread over the time until all is back. A service that refills
-    bit by bit is then asked at its very rate, and one that refills at once until all is used. When all should be back
-    and no reply has said so, what was sent comes back bit by bit, a little slower than replies have shown.
+    bit by bit is then asked at its very rate (from a half, what is left over the time to the full is that rate), and
+    one that refills at once is asked until all is used. When all should be back and no reply has said so, a call
+    counts for `refill` seconds, in which the whole limit comes back bit by bit: no such time holds more than the limit.
     """
 
     limit: float = math.inf
-    left: float = 0.0
-    mark: float = 0.0
-    back: float = 0.0
+    remaining: float = math.inf
     full_at: float = -math.inf
     period: float = 0.0
-    rate: float = 0.0
-    heard: float = 0.0
+    refill: float = LONGEST_PAUSE
+    mark: float = 0.0
 
-    def hear(self, told: Told, ticket: Ticket, counted: str, now: float) -> None:
-        """Take over what a reply said, unless the reply to a later call has spoken before."""
-        if ticket.sent[counted] > self.heard:
-            self.heard, self.limit, used = ticket.sent[counted], told.limit, told.limit - told.remaining
-            self.period = max(self.period, told.seconds)
+    def hear(self, told: Told, sent: float, now: float) -> None:
+        """Take over what a reply said, whose call had `sent` as all that was sent; of older calls no word counts."""
+        if sent > self.mark:
+            self.limit, self.remaining, self.mark = told.limit, told.remaining, sent
+            self.full_at, self.period = now + told.seconds, max(self.period, told.seconds)
+            used = told.limit - told.remaining
             if used and told.seconds:  # what is full, or back in no time, does not tell how fast
-                self.rate = min(max(self.rate, used / told.seconds), CAUTION * told.limit / self.period)
-            self.rate = self.rate or told.limit / LONGEST_PAUSE
-            if now - ticket.began <= self.limit / self.rate:  # else all of it was back before it was heard
-                self.left, self.mark, self.back, self.full_at = told.remaining, self.heard, used, now + told.seconds
+                self.refill = min(told.seconds * told.limit / used, LONGEST_PAUSE)
 
-    def wait(self, cost: float, sent: float, last: float, now: float) -> float:
-        """Seconds until a call of this cost may begin, when all that was `sent` is so much; 0 or less: now."""
-        self.left, self.mark, cost = self.left - (sent - self.mark), sent, min(cost, self.limit)
-        if silent := now >= self.full_at:
-            self.left = min(self.limit, self.left + self.back + self.rate * (now - self.full_at))
-            self.back, self.full_at = 0.0, now
-        if self.left < cost:
-            return max((cost - self.left) / self.rate, NEXT_LOOK) if silent else self.full_at - now
-        spread = (self.limit - self.left) / self.rate if silent else self.full_at - last
-        return 0.0 if self.left > self.limit / 2 else last + cost * spread / self.left - now
+    def wait(self, cost: float, log: Log, now: float) -> float:
+        """Seconds until a call of this cost may begin; 0 or less: now."""
+        if now >= self.full_at:
+            self.remaining, self.full_at = self.limit, now + self.period
+            self.mark = max(self.mark, log.until(now - self.refill))
+        left = self.remaining - (log.total - self.mark)
+        if left < min(cost, self.limit):
+            return max(self.full_at - now, NEXT_LOOK)
+        last = log.sent[-1][0]
+        return 0.0 if left > self.limit / 2 else last + cost * (self.full_at - last) / left - now
 
 
 def most_tokens(request: Request) -> tuple[int, int]:
@@ -135,10 +157,9 @@ def most_tokens(request: Request) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Ticket:
-    """One attempt as its address counted it: when it began, its expected cost, and all that had been sent with it."""
+    """One attempt as its address counted it: what it was taken to cost, and all that had been sent with it."""
 
     model: str
-    began: float
     costs: Mapping[str, float]
     sent: Mapping[str, float]
 
@@ -159,8 +180,7 @@ class Pace:
     paused_until: float = 0.0
     slowed_at: float = 0.0
     spacings: dict[str, Spacing] = field(default_factory=dict)
-    sent: dict[str, float] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0.0))
-    last: float = -math.inf
+    logs: dict[str, Log] = field(default_factory=lambda: {counted: Log() for counted in COUNTED})
     gauges: dict[str, dict[str, Gauge]] = field(default_factory=dict)
     #: By model, how many replies had how many tokens.
     outputs: dict[str, tuple[int, float]] = field(default_factory=dict)
@@ -235,7 +255,7 @@ class Pace:
         if not gauges or self.paused() > 0:
             return 0.0
         costs = self._costs(request)
-        return max(gauge.wait(costs[by], self.sent[by], self.last, now) for by, gauge in gauges.items())
+        return max(gauge.wait(costs[counted], self.logs[counted], now) for counted, gauge in gauges.items())
 
     def _costs(self, request: Request) -> dict[str, float]:
         """What a call is taken to cost; its output as the model's were so far, before the first as its limit."""
@@ -250,8 +270,8 @@ class Pace:
         costs = self._costs(request)
         for counted, spacing in self.spacings.items():
             spacing.take(costs[counted], now)
-        self.sent, self.last = {counted: total + costs[counted] for counted, total in self.sent.items()}, now
-        return Ticket(request.model.model_id, now, costs, self.sent)
+        sent = {counted: log.add(costs[counted], now) for counted, log in self.logs.items()}
+        return Ticket(request.model.model_id, costs, sent)
 
     def settle(self, ticket: Ticket, usage: Usage, refused: bool) -> None:
         """Count an attempt's tokens as its reply states; none where it was refused."""
@@ -267,7 +287,7 @@ class Pace:
         """What the reply to an attempt told of the address's limits."""
         for counted, each in told.items():
             gauge = self.gauges.setdefault(ticket.model, {}).setdefault(counted, Gauge())
-            gauge.hear(each, ticket, counted, self.clock.now())
+            gauge.hear(each, ticket.sent[counted], self.clock.now())
 
     def pause(self, seconds: float) -> None:
         """Nobody asks this address for so long (at most LONGEST_PAUSE)."""
@@ -277,7 +297,7 @@ class Pace:
     def slow_down(self, ticket: Ticket) -> None:
         """Halve what is allowed at once, unless the call began before the last time that was done."""
         if ticket.sent["requests"] > self.slowed_at:
-            self.slowed_at = self.sent["requests"]
+            self.slowed_at = self.logs["requests"].total
             self.allowed = max(1.0, self.allowed / 2)
 
     def speed_up(self) -> None:

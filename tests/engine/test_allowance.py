@@ -14,8 +14,8 @@ import pytest
 
 from helpers.judge.asking import APART, in_order
 from helpers.providers import Failure, Limit, Session, Stopped
-from helpers.providers.meanings import Told, told_limits
-from helpers.providers.pacing import Gauge, Pace, Ticket
+from helpers.providers.meanings import LONGEST_PAUSE, Told, told_limits
+from helpers.providers.pacing import NEXT_LOOK, Gauge, Log, Pace
 from helpers.types import Completion, Model, Request
 from tests.engine import virtual
 from tests.engine.asking import MODELS
@@ -410,23 +410,57 @@ def test_replies_that_take_longer_than_a_limit_lasts_are_no_reason_for_refusals(
     assert share_of_rate(service, 5, 15) >= 0.8
 
 
-def test_what_was_sent_since_a_reply_spoke_counts_and_what_spoke_before_is_not_heard() -> None:
+def logged(*times: float) -> Log:
+    """One call at each of these moments."""
+    log = Log()
+    for moment in times:
+        log.add(1.0, moment)
+    return log
+
+
+def test_what_was_sent_since_a_reply_spoke_is_counted_and_what_spoke_before_is_not_heard() -> None:
     """10 calls, all back after 10 seconds; worked out by hand."""
-    gauge = Gauge()
+    gauge, four, six = Gauge(), logged(-3, -2, -1, 0), logged(-3, -2, -1, 0, 0, 0)
+    gauge.hear(Told(10, 6, 10.0), sent=4, now=0.0)
+    assert gauge.wait(1, four, now=0.0) == 0.0, "6 are left, more than half"
+    assert gauge.wait(1, six, now=0.0) == 2.5, "4 are left for 10 seconds"
+    assert gauge.wait(1, logged(-3, -2, -1, 0, 0, 2), now=3.0) == 1.0, "4 are left for 8 seconds, one of them over"
+    gauge.hear(Told(10, 9, 10.0), sent=3, now=0.0)
+    assert gauge.wait(1, six, now=0.0) == 2.5, "the reply to an earlier call came late"
+    gauge.hear(Told(10, 3, 10.0), sent=6, now=0.0)
+    assert gauge.wait(5, six, now=1.0) == 9.0, "not before all is back"
+    assert gauge.wait(50, six, now=1.0) == 9.0, "more than there ever is: at the full limit"
+    assert gauge.wait(50, six, now=10.0) <= 0.0
+    twelve = logged(-3, -2, -1, 0, 0, 0, *[10.0] * 6)
+    assert gauge.wait(1, twelve, now=10.0) == 2.5, "of 10 again, 6 are sent and 4 left for 10 seconds"
+    gauge.hear(Told(10, 1, 5.0), sent=6, now=10.5)
+    assert gauge.wait(1, twelve, now=10.5) == 2.0, "this call has spoken already"
 
-    def hear(remaining: float, seconds: float, sent: float, now: float) -> None:
-        gauge.hear(Told(10, remaining, seconds), Ticket("m", now, {}, {"requests": sent}), "requests", now)
 
-    hear(6, 10.0, sent=4, now=0.0)
-    assert gauge.wait(1, 4, 0.0, now=0.0) == 0.0, "6 are left, more than half"
-    assert gauge.wait(1, 6, 0.0, now=0.0) == 2.5, "4 are left for 10 seconds"
-    hear(9, 10.0, sent=3, now=0.0)
-    assert gauge.wait(1, 6, 0.0, now=0.0) == 2.5, "the reply to an earlier call came late"
-    hear(3, 10.0, sent=6, now=0.0)
-    assert gauge.wait(50, 6, 0.0, now=1.0) == 9.0, "more than there ever is: at the full limit, when all is back"
-    assert gauge.wait(50, 6, 0.0, now=10.0) <= 0.0
-    hear(10, 0.0, sent=7, now=11.0)
-    assert gauge.wait(1, 17, 11.0, now=11.0) > 0.0 >= gauge.wait(1, 17, 11.0, now=200.0), "nobody stalls for ever"
+def test_a_bucket_that_is_hardly_used_is_not_taken_for_one_that_is_filled_at_once() -> None:
+    """1 of 30 is back in half a second, so 30 are in 15: what was sent meanwhile is not back after half a second."""
+    gauge, log = Gauge(), logged(-0.1, *[0.4] * 30)
+    gauge.hear(Told(30, 29, 0.5), sent=1, now=0.0)
+    assert gauge.wait(1, log, now=0.5) == 0.5, "29 were left and 30 are sent: the bucket is empty"
+    assert gauge.wait(1, log, now=14.5) == 0.5
+    assert gauge.wait(1, log, now=15.5) == 0.0, "and full again, as nothing more was sent"
+
+
+def test_a_limit_that_was_full_when_it_was_told_is_used_once_until_the_next_reply() -> None:
+    gauge, log = Gauge(), logged(0.0, *[1.0] * 10)
+    gauge.hear(Told(10, 10, 0.0), sent=1, now=1.0)
+    assert gauge.wait(1, logged(0.0), now=1.0) == 0.0
+    assert gauge.wait(1, log, now=1.0) == gauge.wait(1, log, now=100.0) == NEXT_LOOK
+    assert gauge.wait(1, log, now=1.0 + LONGEST_PAUSE) == 0.0, "nobody stalls for ever"
+    gauge.hear(Told(10, 9, 0.0), sent=11, now=1.1)
+    assert gauge.wait(1, log, now=1.1) == 0.0
+
+
+def test_a_log_forgets_what_is_long_over_and_not_how_much_it_was() -> None:
+    log = logged(*range(1000))
+    assert len(log.sent) <= 2 * LONGEST_PAUSE + 2
+    assert log.total == 1000 and log.until(950) == 951 and log.until(949.5) == 950 and log.sent[-1][0] == 999
+    assert log.until(0) == 1001 - len(log.sent), "as far as it knows"
 
 
 def test_models_that_share_a_limit_are_restrained_together() -> None:

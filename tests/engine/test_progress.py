@@ -139,12 +139,12 @@ def test_without_a_standard_error_of_its_own_nothing_is_closed(monkeypatch: pyte
         assert stream.getvalue().startswith("a word\n")
 
 
-@pytest.mark.parametrize(("what", "told"), [("fail", "failed 1000"), ("done", "1000/1000")])
-def test_a_thousand_replies_or_failures_are_counted_and_are_not_a_thousand_lines(what: str, told: str) -> None:
+@pytest.mark.parametrize(("came", "told"), [(False, "failed 1000"), (True, "1000/1000")])
+def test_a_thousand_replies_or_failures_are_counted_and_are_not_a_thousand_lines(came: bool, told: str) -> None:
     with terminal() as stream:
         bar = Progress("answers", 1000, 0, Budget())
         for _ in range(1000):
-            getattr(bar, what)()
+            bar.count(came)
         bar.close()
         said = stream.getvalue()
     assert said.count("\r") < 20 and told in said.splitlines()[-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import math
 from dataclasses import replace
@@ -29,6 +28,7 @@ from studies.calibration.designs import FITTED, WORLDS
 from studies.calibration.worlds import listwise as listwise_world
 from studies.calibration.worlds.decisions import Answerer, World, scale_frame, scale_sample, truths
 from tests.rule import assert_within
+from tests.test_figures import by_row, rows_of
 
 HINT = Precision("hint_effect", {"hint": "self", "vendor": "average"}, "pp", 0.0253, 80)
 
@@ -214,40 +214,31 @@ def test_the_figure_draws_each_planned_number_and_says_simulated() -> None:
     assert set(curves["id"]) == {"hint_effect", "hint_effect_90"}
     assert curves.groupby(["id", "place"])["effect"].apply(lambda each: each.is_monotonic_decreasing).all()
     figure = figures.show_power(curves, {"pp": 0.05})
-    drawn = [axes for axes in figure.figure.axes if axes.axison]
-    assert [axes.get_title(loc="left") for axes in drawn] == ["hint effect", "hint effect, equivalence"]
-    assert [len(axes.get_lines()) for axes in drawn] == [2 * 2 + 1, 2 + 1]  # lines, dots, the wanted effect
+    rows = rows_of(figure)
+    assert [row for row in rows if row.startswith("hint effect")] == ["hint effect", "hint effect, equivalence"]
+    # A row a place with its effect at the questions that were asked and at the most; dashed: the wanted one.
+    here = curves[curves["questions"] == curves["questions"].max()].set_index("place")["effect"]
+    found = [(row, x) for row, x, _ in by_row(figure)]
+    assert len(found) == 6 and found[0][1] == pytest.approx(100 * here.iloc[0])
+    assert [line.get_xdata()[0] for line in figure.figure.axes[0].lines] == [5]
     assert "80 questions" in figure.caption and "asked judges" in figure.caption and "Dashed" in figure.caption
     many = [
         Precision("x", {"judge": f"j{i}"}, "pp", 0.01 + i / 1000, 80, confirmatory=True, data="simulated")
         for i in range(12)
     ]
     figure = figures.show_power(power.curves(many), style="acl")
-    named = {text.get_text() for axes in figure.figure.axes for text in axes.texts}
-    assert named == {"j0", "j11"} and "SIMULATED" in figure.caption
+    assert {"j0", "j11", "SIMULATED judges"} <= set(rows_of(figure)) and "SIMULATED" in figure.caption
     with pytest.raises(NothingToDraw):
         figures.show_power(power.curves(OTHERS))
 
 
-def test_names_of_curves_stand_apart_and_the_axis_says_what_is_counted() -> None:
-    def drawn(*places: dict[str, str]) -> tuple[object, list[str]]:
-        # Errors so near each other that the lines end side by side.
-        each = [
-            Precision("x", place, "logit", 0.2 + i / 1000, 12, confirmatory=True, data="asked", cluster="article")
-            for i, place in enumerate(places)
-        ]
-        figure = figures.show_power(power.curves(each))
-        assert "number of articles" in figure.caption and "12 articles" in figure.caption
-        axes = figure.figure.axes[0]
-        boxes = sorted((text.get_window_extent() for text in axes.texts), key=lambda box: box.y0)
-        assert all(low.y1 <= high.y0 for low, high in itertools.pairwise(boxes))
-        assert axes.get_xlabel() == "articles"
-        return axes, sorted(text.get_text() for text in axes.texts)
-
-    axes, names = drawn({"judge": "small", "dose": "2"}, {"judge": "large", "dose": "2"})
-    assert axes.get_title(loc="left") == "x, dose 2" and names == ["large", "small"]
-    axes, names = drawn({"judge": "small", "of": "a"}, {"judge": "large", "of": "b"})
-    assert axes.get_title(loc="left") == "x" and names == ["large\nb", "small\na"]
+def test_a_place_is_a_row_and_the_caption_says_what_is_counted() -> None:
+    places = ({"judge": "small", "of": "a"}, {"judge": "large", "of": "b"})
+    each = [
+        Precision("x", place, "logit", 0.2, 12, confirmatory=True, data="asked", cluster="article") for place in places
+    ]
+    figure = figures.show_power(power.curves(each))
+    assert rows_of(figure) == ["x", "small, a", "large, b"] and "12 articles" in figure.caption
 
 
 def test_a_cost_needs_no_key_and_grows_with_questions_judges_and_repeats() -> None:

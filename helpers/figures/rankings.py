@@ -1,4 +1,4 @@
-"""The figures of the experiments: which numbers each shows, in which of the forms, and what its caption says."""
+"""The figures of whom judges rank first, and of what they are told: which numbers each shows, and its caption."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from helpers.figures.points import (
     HINTS,
     MEAN,
     NOT_ESTIMABLE,
-    OTHERS,
     PLAIN,
     Vendors,
     alt,
@@ -24,7 +23,6 @@ from helpers.figures.points import (
     caption,
     in_order,
     judge_looks,
-    known,
     losses,
     pick,
     scale,
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
 Expected = float | Mapping[str, float] | None
 AVERAGE = "average"
 LEVEL = 0.05
-ITEMS = ("items", "articles", "judgments")
 
 
 def _vendors(shown: Iterable[Estimate], look: Style, key: str = "vendor") -> dict[str, Look]:
@@ -225,7 +222,8 @@ def show_positions(estimates: Sequence[Estimate], style: str | Style = "paper", 
         drawn = plot_intervals(rows, look, axis, title=title)
         words = f"{title}. 0 (dashed) = none.{drawn.words}"
         lost = losses(estimates, "unreadable_share", shown)
-        return finished(name, drawn.figure, caption(words, shown, lost), alt(f"Dot plot: {title}", shown), look)
+        text = alt("Dot plot of the effect of each place", shown)
+        return finished(name, drawn.figure, caption(words, shown, lost), text, look)
 
 
 def show_tiers(
@@ -248,19 +246,24 @@ def show_tiers(
             look=looks[each.where["vendor"]])
         for each in ranked
     ]  # fmt: skip
-    whose = {
-        data: " and ".join(sorted({plain(each.where["judge"]) for each in group if "judge" in each.where}))
-        for data, group in by_data(shown).items()
-    }
+    whose = {data: _whose(group, data, estimates) for data, group in by_data(shown).items()}
     with settings(look.rc):
         title = f"How often a vendor that is ranked first is so by its {short(tier, 24)} model"
         drawn = plot_intervals(rows, look, f"share of {short(tier, 12)} (%)", 50, limits=(-4, 104), title=title)
         words = f"Share of the {plain(tier)} model among the top-1s of each vendor; dashed: half."
-        words += "" if len(set(whose.values())) == 1 else " Not the same judges, so that sources do not compare: " + "; ".join(
-            f"{data}: {judges or 'all judges pooled'}" for data, judges in whose.items()) + "."  # fmt: skip
+        if len(set(whose.values())) > 1:
+            said = "; ".join(f"{source_name(data)}: {judges}" for data, judges in whose.items())
+            words += f" Not the same judges ({said}), so the sources cannot be compared number by number."
         lost = losses(estimates, "unreadable_share", shown)
         text = alt(f"Dot plot of the share of the {plain(tier)} model among each vendor's top-1s", shown)
         return finished(name, drawn.figure, caption(words + drawn.words, shown, lost), text, look)
+
+
+def _whose(group: Sequence[Estimate], data: str, estimates: Sequence[Estimate]) -> str:
+    """Whose verdicts a source counts; how many were pooled is read from the shares of unreadable replies."""
+    judges = sorted({plain(each.where["judge"]) for each in group if "judge" in each.where})
+    count = len({each.where["judge"] for each in estimates if each.id == "unreadable_share" and each.data == data})
+    return f"{', '.join(judges)} alone" if judges else f"all {count or ''} judges pooled".replace("  ", " ")
 
 
 # --- experiment 2: hints ----------------------------------------------------------------------------------------------
@@ -382,8 +385,8 @@ def show_category_groups(
         title = "How often judges rank their own vendor first (%), by category and hint"
         drawn = plot_table(cells, look, "what judges are told", span=(0, 1.35), title=title)
         words = (
-            f"{title}: mean over vendors. Outlined: the lowest number of each row, all of them where several are equal; "
-            f"an outline is a minimum of noisy numbers and no finding.{drawn.words}"
+            f"{title}: mean over vendors. Outlined: the lowest number of each row, all of them where several are "
+            f"equal; an outline is a minimum of noisy numbers and no finding.{drawn.words}"
         )
         lost = losses(estimates, "unreadable_share", shown, "hint")
         full = caption(words, shown, lost, bare="One number a cell")
@@ -528,205 +531,3 @@ def _p_curve(hint: str, line: pd.DataFrame) -> str:
         f"{hint}: p {p_text(first['p'])} at {100 * first['share']:.1f} % to p {p_text(last['p'])} at "
         f"{100 * last['share']:.1f} %, {crossed}."
     )
-
-
-# --- experiment 3: own wrong answers ----------------------------------------------------------------------------------
-
-#: Columns: (id, stratum) with their titles.
-GAPS = {
-    ("naive_harmful_rate", ""): "own wrong\nanswer picked",
-    ("evaluator_quality_gap", "same label"): "minus other's,\nsame label",
-    ("evaluator_quality_gap", "other label"): "minus other's,\nother label",
-    ("evaluator_quality_gap", "all"): "minus other's,\nall",
-    ("same_text_other_judges", ""): "minus others",
-}
-PRIMARY = ("evaluator_quality_gap", "same label")
-ARMS = {"repeat": "asked again", "edited": "edited"}
-CHANGES = {"recognition_change": "recognition", "preference_change": "preference"}
-
-
-def show_baseline_gap(
-    estimates: Sequence[Estimate],
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "baseline_gap",
-) -> Figure:
-    """What is left of a judge's votes for its own wrong answer beside the same belief and beside the same text?
-
-    Takes `naive_harmful_rate` (`where`: judge; rate), `evaluator_quality_gap` (judge, stratum; pp) and
-    `same_text_other_judges` (judge; pp): a column each, judges sorted by the gap of the same label.
-    """
-    look, estimates = style_of(style), list(estimates)
-    wanted = {id for id, _ in GAPS}
-    shown = pick(estimates, sorted(wanted), ["judge"], ["judge", "stratum"])
-    known([each for each in shown if "stratum" in each.where], "stratum", ["same label", "other label", "all"])
-    looks = judge_looks({each.where["judge"] for each in shown}, judge_vendors, look)
-    rows = []
-    for data, group in by_data(shown).items():
-        at = {(each.where["judge"], each.id, each.where.get("stratum", "")): each for each in group}
-        values = {judge: each.value for (judge, *column), each in at.items() if tuple(column) == PRIMARY}
-        rows += [
-            Row(short(judge, 24), at.get((judge, *column)), data, panel=title, look=looks[judge], absent="none")
-            for column, title in GAPS.items()
-            for judge in by_value({judge for judge, _, _ in at}, values)
-        ]
-    with settings(look.rc):
-        title = "Votes for the own wrong answer, and what is left beside each control"
-        units = {words: "%" if id == "naive_harmful_rate" else "pp" for (id, _), words in GAPS.items()}
-        drawn = plot_intervals(rows, look, units, alike=False, title=title)
-        words = (
-            "First column: how often a judge picks its own wrong answer, whatever makes it. Then the same minus its "
-            "votes for another vendor's wrong answer to the same question that names the same option (the primary "
-            "comparison), another option, or any; last, minus the votes of other judges for the same text. Dashed: no "
-            f"difference. Sorted by the primary comparison; exploratory.{drawn.words}"
-        )
-        lost = losses(estimates, "unreadable_share", shown, "judge")
-        return finished(name, drawn.figure, caption(words, shown, lost, ITEMS), alt(title, shown, most=72), look)
-
-
-def show_obfuscation_slopes(
-    estimates: Sequence[Estimate],
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "obfuscation_slopes",
-) -> Figure:
-    """Does an edit of its own wrong answer turn a judge to the right one, and other judges of the same texts as well?
-
-    Takes `harmful_score` (`where`: judge, by "own" | "third party", arm "repeat" | "edited"; rates, right picks).
-    """
-    look, shown = style_of(style), pick(estimates, ["harmful_score"], ["judge", "by", "arm"])
-    known(shown, "by", ["own", "third party"])
-    known(shown, "arm", list(ARMS))
-    looks, at = (
-        judge_looks({e.where["judge"] for e in shown}, judge_vendors, look),
-        at_places(shown, "judge", "by", "arm"),
-    )
-    rows = [
-        Row(words, at.get((data, "harmful_score", judge, by, arm)), data, short(judge, 30), series=by,
-            look=looks[judge] if by == "own" else OTHERS)
-        for data, group in by_data(shown).items()
-        for judge in looks if any(each.where["judge"] == judge for each in group)
-        for arm, words in ARMS.items() for by in ("own", "third party")
-    ]  # fmt: skip
-    with settings(look.rc):
-        title = "How often the right answer is picked before and after an edit of the judge's own wrong one"
-        legend = {"the judge itself": PLAIN, "judges of a third vendor": OTHERS}
-        drawn = plot_intervals(
-            rows, look, "right answer picked (%)", None, limits=(-4, 104), legend=legend, title=title
-        )
-        words = (
-            "How often the right answer is picked of pairs in which the judge's own answer is the wrong one: asked "
-            "again unedited, and with words of that wrong answer replaced, at the smallest dose. Grey: judges of a "
-            "third vendor on the same texts. What both do is what the edit does to any reader. Intervals are those of "
-            f"each rate alone; the paired difference is shown elsewhere.{drawn.words}"
-        )
-        lost = losses(estimates, "unreadable_share", shown, "judge")
-        return finished(name, drawn.figure, caption(words, shown, lost, ITEMS), alt(title, shown), look)
-
-
-def show_dose_curve(
-    estimates: Sequence[Estimate], judge_vendors: Vendors = None, style: str | Style = "paper", name: str = "dose_curve"
-) -> Figure:
-    """Does an effect of hiding the authorship grow with the number of words that are replaced?
-
-    Takes `obfuscation_effect` (`where`: judge, dose; "paraphrase" stands apart), in one unit. 0 words is the repeat
-    arm, whose effect is 0 by definition.
-    """
-    look, shown = style_of(style), pick(estimates, ["obfuscation_effect"], ["judge", "dose"])
-    doses = by_number(each.where["dose"] for each in shown)
-    axis = f"effect of the edit ({scale(shown[0].unit)[1]})"
-    words = (
-        "How much more an edit of its own wrong answer turns a judge to the right one than it turns judges of a third "
-        "vendor on the same texts, by the number of words replaced. Dashed: no effect beyond what the edit does to "
-        "them."
-    )
-    if doses[0].isdigit():
-        words += f" The smallest dose ({doses[0]} words) is the confirmatory one, the others are exploratory."
-    title = "Effect of an edit of the own wrong answer, by how many words are replaced"
-    return _doses(shown, estimates, {"": axis}, title, words, judge_vendors, look, name)
-
-
-def show_recognition_against_preference(
-    estimates: Sequence[Estimate],
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "recognition_against_preference",
-) -> Figure:
-    """Where an edit makes a judge know its own wrong answer less, does it also prefer that answer less?
-
-    Takes `recognition_change` and `preference_change` (`where`: judge, dose; pp): a column each.
-    """
-    look, shown = style_of(style), pick(estimates, list(CHANGES), ["judge", "dose"])
-    words = (
-        "Left: change in how often a judge names its own wrong answer when asked which of the two it wrote (edited "
-        "minus unedited). Right: change in how often it picks that answer as the right one (edited minus asked again). "
-        "Dashed: no change. Changes that go together do not show that one makes the other."
-    )
-    title = "Change of recognition and of preference, by how many words are replaced"
-    return _doses(
-        shown, estimates, dict.fromkeys(CHANGES.values(), "change (pp)"), title, words, judge_vendors, look, name
-    )
-
-
-def _doses(
-    shown: Sequence[Estimate], estimates: Sequence[Estimate], axes: Mapping[str, str], title: str, words: str,
-    vendors: Vendors, look: Style, name: str,
-) -> Figure:  # fmt: skip
-    """A judge a heading, a dose a row, an id a column."""
-    looks, at = judge_looks({each.where["judge"] for each in shown}, vendors, look), at_places(shown, "judge", "dose")
-    ids = [id for id in dict.fromkeys(["obfuscation_effect", *CHANGES]) if any(each.id == id for each in shown)]
-    rows = [
-        Row(f"{dose} words" if dose.isdigit() else plain(dose), at.get((data, id, judge, dose)), data, short(judge, 30),
-            panel=CHANGES.get(id, ""), look=looks[judge])
-        for data, group in by_data(shown).items()
-        for id in ids
-        for judge in looks if any(each.where["judge"] == judge for each in group)
-        for dose in by_number(each.where["dose"] for each in shown)
-    ]  # fmt: skip
-    with settings(look.rc):
-        drawn = plot_intervals(rows, look, axes, title=title)
-        lost = losses(estimates, "unreadable_share", shown, "judge")
-        full = caption(words + drawn.words, shown, lost, ITEMS)
-        return finished(name, drawn.figure, full, alt(title, shown, CHANGES, 60), look)
-
-
-DEFINITIONS = {
-    "harmful_self_preference_rate": "own answer picked,\nof pairs where it is wrong",
-    "wrong_of_self_selected": "own answer wrong,\nof pairs where it is picked",
-}
-PHASES = {"before": Look(GREY, "o"), "after": Look(COLOURS[4], "D")}
-
-
-def show_replication(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "replication") -> Figure:
-    """Which way does the published edit of two words go, by what was compared and by which definition?
-
-    Takes `harmful_self_preference_rate` and `wrong_of_self_selected` (`where`: run, records, phase "before" | "after");
-    a row for each run and kind of records, a column for each of the two.
-    """
-    look = style_of(style)
-    # The same ids stand for single judges and opponents too; the picture is of the totals.
-    totals = [each for each in estimates if set(each.where) == {"run", "records", "phase"}]
-    shown = pick(totals, list(DEFINITIONS), ["run", "records", "phase"])
-    known(shown, "phase", list(PHASES))
-    at = at_places(shown, "run", "records", "phase")
-    rows = [
-        Row(plain(records), at.get((data, id, run, records, phase)), data, plain(run), title, phase, look_of,
-            absent="not published")
-        for id, title in DEFINITIONS.items()
-        for data, run, records in dict.fromkeys((e.data, e.where["run"], e.where["records"]) for e in shown)
-        for phase, look_of in PHASES.items()
-    ]  # fmt: skip
-    with settings(look.rc):
-        title = "The published remedy of replacing two words, by what was compared and how it was defined"
-        legend = {f"{phase} two words were replaced": each for phase, each in PHASES.items()}
-        drawn = plot_intervals(rows, look, "%", None, alike=False, legend=legend, title=title)
-        words = (
-            "The same remedy, by what was compared (rows) and by the two definitions that the source used in turn "
-            "(columns). Greedy and raw: four judges, one opponent, two sets of answers; official: one judge, five "
-            "opponents. Filtered before: the same pairs, chosen since their orders agreed before the edit, with one "
-            "order after it; before and after: those of them whose orders agreed again; each time: other pairs in each "
-            "phase; unfiltered: the same pairs, one order. No row has a repeat without an edit or another judge beside "
-            f"it. The scales differ.{drawn.words}"
-        )
-        full = caption(words, shown, (), ("pairs", "questions", "judgments"))
-        return finished(name, drawn.figure, full, alt(title, shown), look)
