@@ -133,6 +133,8 @@ def test_parameters_are_what_cells_before_the_setup_assign() -> None:
         "seed": 7,
         "jugdes": ["a"],
     }
+    script = {"__name__": "__main__", "judges": None, "seed": 7, "run": run}
+    assert run.parameters(script) == {"judges": None, "seed": 7}, "as a script"
 
 
 def test_plain_papermill_refuses_a_parameter_that_no_notebook_has(tmp_path: Path) -> None:

@@ -466,8 +466,12 @@ def parameters(notebook: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a notebook by name, as they are now; call it with `globals()` in the setup cell.
 
     They are what the cells before the first such call assign, so a name that only papermill injects is among them, and
-    `load_experiment` refuses it. What is assigned later, to look around, is none.
+    `load_experiment` refuses it. What is assigned later, to look around, is none. Of a notebook that runs as a script,
+    which keeps no cells, they are all plain values.
     """
+    if "In" not in notebook:
+        plain = (type(None), bool, int, float, str, list, dict)
+        return {name: each for name, each in notebook.items() if isinstance(each, plain) and not name.startswith("_")}
     names: dict[str, None] = {}
     for source in notebook["In"]:
         if "run.parameters(" in source:
