@@ -287,6 +287,7 @@ def test_class_shares_say_what_the_published_rule_counts_otherwise():
               "weak_bias_published": 0.0, "significant_bias_published": 1.0}  # fmt: skip
     ties = figures.show_class_shares([rate(id, at, round(112 * value), 112, "asked") for id, value in values.items()])
     assert "counts as not mirrored whatever it cannot read as stored: at most 100.0 pp more than here" in ties.caption
+    assert ". Bars: of all comparisons; numbers here: of those with two readable verdicts. " in ties.alt
 
 
 def legend_of(figure) -> list[str]:

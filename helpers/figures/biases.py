@@ -509,7 +509,10 @@ def show_acceptance(
             legend = {CONDITIONS["control"]: Look(GREY, "h"), CONDITIONS["treatment"]: Look(INK, "o")}
             figure = plot_curves(pd.DataFrame(frame), lines, look, *axes, finish, high=11, legend=legend, title=title)
             if fitted:
-                words += " At the foot: the fitted ratio at which half accept, with its interval (logistic regression)."
+                words += (
+                    " At the foot: the fitted ratio at which half accept, with its interval (logistic regression); "
+                )
+                words += "one that reaches the edge runs on, and a ratio outside those asked has no mark."
         series = {"acceptance_threshold": "threshold (log ratio)", "acceptance_rate": "accepted"}
         told = sorted(shown, key=lambda each: each.id == "acceptance_rate")
         placed = [each if "bias" in each.where else _with_bias(each) for each in shown]

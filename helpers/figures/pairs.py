@@ -266,10 +266,13 @@ def show_accuracy(
         drawn = plot_intervals(
             rows, look, "right, of verdicts that can be read (%)", 50 if tested else None, title=title
         )
-        line = " Dashed: one of two answers picked by a coin." if tested else ""
+        coined = {_by_source(each) for each in every if each.p == each.p}
+        others = ", ".join(sorted({_by_source(each) for each in every} - coined))
+        line = " Dashed: one of two answers picked by a coin" if tested else ""
+        line += f" (nothing of {others} was tested against it)." if tested and others else "." * tested
         words, shown = f"{title}, sorted.{line}{drawn.words}", [*every, *parts]
         lost = losses(estimates, "gold_unreadable_share", shown, "source", "judge")
-        full = caption(words, shown, lost, VERDICTS)
+        full = caption(words, shown, lost, VERDICTS) + _counted_by_question(shown)
         return finished(name, drawn.figure, full, alt(title, shown, most=72), look)
 
 
@@ -320,8 +323,14 @@ def show_agreement(
             f"the order.{drawn.words}"
         )
         lost = losses(estimates, "vote_unreadable_share", shown, "source", "condition", "judge")
-        full = caption(words, shown, lost, VERDICTS)
+        full = caption(words, shown, lost, VERDICTS) + _counted_by_question(shown)
         return finished(name, drawn.figure, full, alt(title, shown, most=36), look)
+
+
+def _counted_by_question(shown: Sequence[Estimate]) -> str:
+    """How many questions are behind published counts that were kept by question."""
+    clusters = sorted({each.clusters for each in shown if each.data == "published" and each.clusters})
+    return f" Counts by question: {span_of(clusters)} questions a point." if clusters else ""
 
 
 # --- counts of pairs of verdicts --------------------------------------------------------------------------------------
@@ -485,9 +494,10 @@ def show_class_shares(
         words += f"mirrored. {_rule(at, ids, end)}. Lines are intervals: above, of the share mirrored with the same "
         words += "strength; below, of the share mirrored at all. Sorted by the share not mirrored; nothing is tested."
         names = dict(zip(ids, CLASS_FILLS, strict=False))
+        base = "" if end else ". Bars: of all comparisons; numbers here: of those with two readable verdicts"
         lost = _lost_pairs(estimates, shown)
         full = caption(words + drawn.words, shown, lost, COMPARISONS, "Bars without lines")
-        return finished(name, drawn.figure, full, alt(f"Stacked bars: {title}", shown, names, 80), look)
+        return finished(name, drawn.figure, full, alt(f"Stacked bars: {title}{base}", shown, names, 80), look)
 
 
 def _rule(at: Mapping[tuple[str, str, str], Estimate], ids: Sequence[str], end: str) -> str:
