@@ -68,10 +68,12 @@ def test_the_card_of_a_simulated_judge_says_so_everywhere_and_is_the_same_each_t
 
 def test_a_card_says_what_was_taken_off_before_verdicts_were_read(tmp_path: Path) -> None:
     done = audited(tmp_path)
-    assert running.facts(done)["unwrapped"] == {} and "Taken off" not in running.told(done)
+    assert running.facts(done)["unwrapped"] == {} and "Taken off" not in running.render_card(done)
     wrapped = replace(done, unwrapped={"think": 1200, "fence": 3})
     assert running.facts(wrapped)["unwrapped"] == {"fence": 3, "think": 1200}
-    assert "before a verdict was read, with the number of replies: fence 3, think 1,200." in running.told(wrapped)
+    assert "before a verdict was read, with the number of replies: fence 3, think 1,200." in running.render_card(
+        wrapped
+    )
 
 
 def test_every_number_of_a_card_is_declared_in_its_unit(tmp_path: Path) -> None:
@@ -122,7 +124,7 @@ def test_no_line_and_lines_of_two_judges_are_refused() -> None:
 def test_names_that_the_server_returns_cannot_act_in_the_card(tmp_path: Path) -> None:
     done = audited(tmp_path)
     evil = replace(done, returned=("<script>x</script>", "[m](javascript:y)"))
-    told = running.told(evil)
+    told = running.render_card(evil)
     assert "<script" not in told and "](javascript:" not in told and "Several models answered" in told
 
 

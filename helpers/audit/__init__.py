@@ -1,6 +1,26 @@
 """One judge asked a frozen battery of manipulations: which of them move its verdicts, and how sure that is."""
 
 from helpers.audit.asking import Battery, load
-from helpers.audit.running import Audit, as_it_is_served, audit, check, judge_of, plan, said, save
+from helpers.audit.running import (
+    Audit,
+    as_it_is_served,
+    ask_battery,
+    audit,
+    bottom_line,
+    caption,
+    check,
+    drawn,
+    folder_of,
+    judge_of,
+    plan,
+    prepare,
+    said,
+    save,
+    sections,
+    table,
+)
 
-__all__ = ["Audit", "Battery", "as_it_is_served", "audit", "check", "judge_of", "load", "plan", "said", "save"]
+__all__ = [
+    "Audit", "Battery", "as_it_is_served", "ask_battery", "audit", "bottom_line", "caption", "check", "drawn",
+    "folder_of", "judge_of", "load", "plan", "prepare", "said", "save", "sections", "table",
+]  # fmt: skip

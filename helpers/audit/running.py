@@ -6,8 +6,8 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pandas as pd
 from helpers import judge as engine
 from helpers import paths, verdicts
 from helpers.audit import measuring
-from helpers.audit.asking import NAME, PROBES, WORDS, Battery, trials
+from helpers.audit.asking import NAME, PROBES, WORDS, Battery, load, trials
 from helpers.audit.measuring import Finding, outcomes, whole, worst_first
 from helpers.config import AUDITED, ConfigError, load_limits, load_models, model_of, perhaps
 from helpers.config.numbers import load_numbers
@@ -24,8 +24,10 @@ from helpers.escaping import markdown
 from helpers.export import PROTOCOL, as_json, held, numbers, this_run, write
 from helpers.figures import Figure, show_audit_card
 from helpers.figures.style import METADATA
+from helpers.figures.style import style as style_of
 from helpers.judge.budget import cost, enough
 from helpers.providers import as_served, simulated
+from helpers.providers.keys import refuse
 from helpers.run.asking import costs, tell
 from helpers.services import own_server
 from helpers.types import Estimate, Model, Question, short_hash
@@ -131,6 +133,56 @@ async def as_it_is_served(judge: Model) -> Model:
     return found.get(judge.name, judge)
 
 
+def prepare(
+    model: str, base_url: str | None = None, settings: Mapping[str, Any] | None = None, **limits: float | None
+) -> tuple[Battery, Model]:
+    """The battery and the judge that is audited, with `limits` (concurrency, timeout_seconds) where they are given.
+
+    A key among the parameters is refused, as is what `judge_of` cannot use.
+    """
+    names = {"base_url": "address", "api_key_env": "variable"}  # "api_key_env" itself reads like a key
+    given = {"model": model, "base_url": base_url, **(settings or {})}
+    refuse({names.get(name, name): value for name, value in given.items() if value is not None})
+    battery = load()
+    judge = judge_of(model, base_url, settings, battery.knowledge)
+    return battery, replace(judge, **{name: value for name, value in limits.items() if value})
+
+
+async def ask_battery(
+    model: str,
+    base_url: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    judgments: str = "ask",
+    budget_usd: float = 0.0,
+    keep_going: bool = False,
+    concurrency: int | None = None,
+    timeout_seconds: float | None = None,
+    figure_style: str = "paper",
+    out: str | None = None,
+    store: str | None = None,
+) -> Audit:
+    """The audit that the parameters of its notebook describe: the plan is printed, then what is missing is asked.
+
+    ConfigError, ValueError, OverBudget and the like come before the first call.
+    """
+    style_of(figure_style)
+    if judgments not in ("ask", "stored"):
+        raise ConfigError(f"parameter judgments: {judgments!r}; write ask or stored")
+    battery, judge = prepare(model, base_url, settings, concurrency=concurrency, timeout_seconds=timeout_seconds)
+    check(folder_of(judge, out), judge)
+    replies = Path(store).expanduser().resolve() if store else paths.REPLIES
+    if judgments == "ask":
+        judge = await as_it_is_served(judge)
+        engine.notice(str(plan(battery, judge, replies)))
+    return await audit(battery, judge, replies, budget_usd, judgments == "ask", keep_going=keep_going)
+
+
+def folder_of(judge: Model, out: str | None = None) -> Path:
+    """Where the notebook writes a judge's card: `out`, or a folder of its own among those of single runs."""
+    default = paths.FIGURES / "runs" / f"audit-{judge.name.removeprefix(AUDITED)}"
+    return Path(out).expanduser().resolve() if out else default
+
+
 def plan(battery: Battery, judge: Model, folder: Path) -> engine.Plan:
     """Calls, tokens and dollars of what is not stored yet; a prompt too long for the judge's context is an error."""
     asked = trials(battery, judge)
@@ -184,25 +236,33 @@ MANY_LOST = 0.05
 CARD: Mapping[str, Any] = WORDS["card"]
 
 
-def told(audit: Audit) -> str:
+def render_card(audit: Audit) -> str:
     """The whole card: what is found, worst first, what it was read from, what was done and what that cannot tell."""
     parts = [
         f"# Audit of {plain(called(audit.judge))}",
-        f"**{headline(audit)}**",
-        *_warnings(audit),
+        bottom_line(audit),
         "",
-        "\n".join(_table(worst_first(audit.findings))),
+        table(audit),
         caption(audit),
-        "## When nothing is manipulated",
-        "\n".join(_described(audit)),
-        "## What came back",
-        "\n".join(_rows("condition", outcomes(audit.judged))),
-        "\n".join(_facts(audit)),
-        "## What was asked, and what it cannot tell",
-        "\n".join(_probes()),
+        sections(audit),
     ]
     # The picture is ours: no text of others stands in its name.
     return "\n\n".join(markdown(part) if part else "![The card as a figure](card.png)" for part in parts) + "\n"
+
+
+def sections(audit: Audit) -> str:
+    """What the card says below its table, as Markdown with headings: noise, what came back, what was asked."""
+    parts = {
+        "When nothing is manipulated": _described(audit),
+        "What came back": [*_rows("condition", outcomes(audit.judged)), "", *_facts(audit)],
+        "What was asked, and what it cannot tell": _probes(),
+    }
+    return "\n\n".join("\n".join([f"## {heading}", "", *lines]) for heading, lines in parts.items())
+
+
+def bottom_line(audit: Audit) -> str:
+    """The headline and what a reader must know before the table, as Markdown."""
+    return "\n\n".join([f"**{headline(audit)}**", *_warnings(audit)])
 
 
 def headline(audit: Audit) -> str:
@@ -245,16 +305,17 @@ def _warnings(audit: Audit) -> Iterator[str]:
         yield CARD["letters"]
 
 
-def _table(findings: Sequence[Finding]) -> Iterator[str]:
+def table(audit: Audit) -> str:
+    """The probes as a Markdown table, worst first."""
     rows = {}
-    for each in findings:
+    for each in worst_first(audit.findings):
         examples = f" (most on: {', '.join(each.examples)})" if each.examples else ""
         loss = f"; {each.read} of {each.asked} comparisons read" if each.read < each.asked else ""
         verdict = f"**{each.said}**" if each.verdict == "bias" else each.said
         p = "" if math.isnan(each.p) else p_text(each.p).removeprefix("= ")
         rows[each.title] = [verdict, each.estimate, p, _detected(each), f"{each.words}{examples}{loss}"]
     columns = ["verdict", "effect [95 %]", "p", "found from", "why"]
-    return _rows("probe", pd.DataFrame.from_dict(rows, orient="index", columns=columns))
+    return "\n".join(_rows("probe", pd.DataFrame.from_dict(rows, orient="index", columns=columns)))
 
 
 def _rows(name: str, frame: pd.DataFrame) -> Iterator[str]:
@@ -394,7 +455,7 @@ def save(audit: Audit, folder: Path, style: str = "paper") -> list[Path]:
     """Write card.png .pdf .svg, card.md, card.json and run.json (commit, time, versions, the account), all or none."""
     figure = drawn(audit, style)
     files = {f"{CARD_NAME}.{kind}": figure.render(kind) for kind in METADATA}
-    files[f"{CARD_NAME}.md"] = told(audit).encode()
+    files[f"{CARD_NAME}.md"] = render_card(audit).encode()
     files[FACTS] = as_json(facts(audit))
     files["run.json"] = as_json({**this_run(), **costs(audit.account, ())})
     write(files, folder)

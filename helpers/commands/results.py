@@ -6,7 +6,6 @@ import asyncio
 import math
 import os
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -72,21 +71,11 @@ def audit(
         raise click.UsageError("--plan says what asking would cost, --stored asks nothing; leave out one of them")
     if budget_usd is not None and not math.isfinite(budget_usd):
         raise click.BadParameter(f"{budget_usd} is not a finite number", param_hint="--budget-usd")
-    refuse(
-        {
-            "model": model,
-            "address": base_url,
-            "revision": own["revision"],
-            "variable": own["api_key_env"],
-            "params": own["params"],
-        }
-    )
-    battery = room.load()
     if own["params"] is not None:
+        refuse({"params": own["params"]})
         own["params"] = parse_yaml(own["params"], "--params")
-    judge = room.judge_of(model, base_url, {**own, "structured": False if text else None}, battery.knowledge)
-    limits = {"concurrency": concurrency, "timeout_seconds": timeout_seconds}
-    judge = replace(judge, **{name: value for name, value in limits.items() if value})
+    own["structured"] = False if text else None
+    battery, judge = room.prepare(model, base_url, own, concurrency=concurrency, timeout_seconds=timeout_seconds)
     target = folder.expanduser() if folder else Path.cwd() / f"audit-{judge.name.removeprefix(AUDITED)}"
     store = store.expanduser().resolve()
     if not only_plan:

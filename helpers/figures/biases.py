@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures.curves import plot_curves
+from helpers.figures.curves import most_panels, plot_curves
 from helpers.figures.intervals import Drawn, Row, plot_intervals, reference
 from helpers.figures.points import (
     BIASES,
@@ -366,7 +366,7 @@ def show_anchor_response(
     Takes the pairs frame (source, judge, category, question_id, a1, a2, a0, anchor, low, high) and `anchor_slope`
     (`where`: judge, bias): a panel a judge and bias, x = anchor minus control answer, y = treatment minus control
     answer, in % of the scale, means of equal numbers of pairs (see `moved`) with scenario-clustered intervals, and
-    the line of that slope through their mean. Of more than 12 panels the slopes alone, a row a judge. `slopes` may
+    the line of that slope through their mean. Of more panels than a page holds the slopes alone. `slopes` may
     hold other numbers, such as `odd_share` for the caption.
     """
 
@@ -381,7 +381,7 @@ def show_anchor_response(
         for each in group if (each.where["bias"], each.where["judge"]) == (bias, judge)
     ]  # fmt: skip
     with settings(look.rc):
-        if len(ranked) > MOST:
+        if len(ranked) > most_panels(3, 12, look):
             order = by_value(range(len(ranked)), {i: each.value for i, each in enumerate(ranked)})
             rows = [
                 Row(
@@ -464,8 +464,8 @@ def show_acceptance(
     """How much larger must a gain be before a gamble is accepted, and how much more so if something may be lost?
 
     Takes `acceptance_rate` (`where`: judge, ratio, condition "control" | "treatment"; a bias may stand beside;
-    rates) and `acceptance_threshold` (judge, condition; log): a panel a judge, thresholds at its foot. With more
-    than 12 judges the thresholds alone, a row a judge.
+    rates) and `acceptance_threshold` (judge, condition; log): a panel a judge, thresholds at its foot. Of more
+    judges than a page holds the thresholds alone, a row a judge.
     """
     import pandas as pd
 
@@ -486,11 +486,12 @@ def show_acceptance(
     thresholds = {(each.data, each.where["judge"], each.where["condition"]): each for each in fitted}
     shown = [*rates, *fitted]
     with settings(look.rc):
-        if len(looks) > MOST:
+        most = most_panels(2, 11, look)
+        if len(looks) > most:
             shown = fitted
             if not fitted:
                 raise ValueError(
-                    f"more than {MOST} judges are shown by acceptance_threshold[judge, condition]; none given"
+                    f"more than {most} judges are shown by acceptance_threshold[judge, condition]; none given"
                 )
             rows = [
                 Row(short(judge, 28), thresholds.get((data, judge, condition)), data, series=condition,

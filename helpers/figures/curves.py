@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 Finish = Callable[["Axes", str], None]
 
 
+def most_panels(across: int, high: float, look: Style) -> int:
+    """How many panels a page has room for, the last row a little lower; of more their numbers alone are drawn."""
+    return min(12, across * math.ceil((HIGHEST * 72 / 1.25 / look.size - 5) / high))
+
+
 def plot_curves(
     frame: pd.DataFrame,
     looks: Mapping[str, Look],

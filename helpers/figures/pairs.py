@@ -177,7 +177,9 @@ def _grouped(
         for label in columns:
             each = at.get((data, pair, label))
             if narrow:
-                panel = "\n".join(textwrap.wrap(short(label.replace("_", " ") if label.isidentifier() else label, 36), 12))
+                panel = "\n".join(
+                    textwrap.wrap(short(label.replace("_", " ") if label.isidentifier() else label, 36), 12)
+                )
                 rows.append(Row(pair, each, data, panel=panel, look=look_of, absent="none"))
             elif each is not None:
                 rows.append(Row(label, each, data, pair.replace("\n", ", "), look=look_of))

@@ -95,6 +95,7 @@ def plot_table(
             axes.add_patch(Rectangle((j + 0.03, i + 0.04), 0.94, 0.92, **box))
     axes.set_xticks([j + 0.5 for j in range(len(columns))], labels, rotation=90 if upright else 0, fontsize="small")
     axes.set_yticks([i + 0.5 for i in range(len(index))], names, rotation=0)
+    axes.tick_params(axis="y", labelsize="small" if size < 0.8 * look.size else look.size)
     for label, (_, row) in zip(axes.get_yticklabels(), index, strict=True):
         if not row:
             label.set(fontweight="bold", color=SOFT)

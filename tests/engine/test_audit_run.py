@@ -12,11 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import papermill
 import pytest
 from click.testing import CliRunner, Result
 
 from helpers import audit as room
-from helpers import verdicts
+from helpers import paths, verdicts
 from helpers.__main__ import main
 from helpers.audit import asking
 from helpers.config import ConfigError
@@ -294,3 +295,28 @@ def test_limits_and_parameters_of_the_command_line_reach_the_judge(
     for wrong in ("[1]", "temperature", "{temperature: [}"):
         refused = run(tmp_path, "http://127.0.0.1:9", "--params", wrong)
         assert refused.exit_code and "params" in f"{refused.output} {refused.exception}" and len(judges) == 3
+
+
+def test_the_notebook_writes_the_card_of_the_command(serve: Any, tmp_path: Path) -> None:
+    server = serve(served(BIASED))
+    where = {"model": "own/Judge-7B", "base_url": f"{server.url}/v1", "settings": {"max_tokens": 64}}
+    folders = {"store": str(tmp_path / "replies"), "out": str(tmp_path / "notebook")}
+
+    def execute(**more: Any) -> Any:
+        notebook, parameters = paths.NOTEBOOKS / "audit.ipynb", {**where, **folders, **more}
+        return papermill.execute_notebook(
+            notebook, tmp_path / "out.ipynb", parameters, progress_bar=False, cwd=tmp_path
+        )
+
+    for wrong, words in (({"modle": "x"}, "modle"), ({"judgments": "hub"}, "write ask or stored")):
+        with pytest.raises(papermill.PapermillExecutionError, match=words):
+            execute(**wrong)
+    assert not server.calls
+    book = execute()
+    assert len(server.calls) == 600
+    assert run(tmp_path, server.url, "--stored").exit_code == 0
+    for name in ("card.json", "card.md", "card.png"):
+        assert (tmp_path / "notebook" / name).read_bytes() == (tmp_path / "card" / name).read_bytes(), name
+    parts = [part["data"] for cell in book.cells for part in cell.get("outputs", ()) if "data" in part]
+    shown = "\n".join(part.get("text/markdown", "") for part in parts)
+    assert facts(tmp_path)["said"] in shown and "## What came back" in shown and "authority" in shown
