@@ -24,11 +24,11 @@ import pandas as pd
 from scipy.special import stdtrit
 from tqdm import tqdm
 
-from helpers import run
+from helpers import calibrate, run
 from helpers.biases.protocol import load_bias
 from helpers.config import load_config, load_experiment
 from helpers.config.numbers import load_numbers
-from helpers.figures import show_power
+from helpers.figures import Figure, if_any, show_power
 from helpers.overview import estimate
 from helpers.run.sources import questions_of
 from helpers.stats.intervals import MIN_CLUSTERS
@@ -145,12 +145,19 @@ def enough(questions: int) -> int:
     return int(questions)
 
 
-def of_run(estimates: Sequence[Estimate], name: str) -> list[Precision]:
-    """As `precisions`, of a run that may be too small for any interval: then there are none."""
+def show(estimates: Sequence[Estimate], name: str, style: str) -> list[Figure]:
+    """Put before a notebook's reader what its run could have shown; its curve, for `export`, where there is one.
+
+    Of a run that is too small for any interval there is none.
+    """
     try:
-        return precisions(estimates, name)
+        each = precisions(estimates, name)
     except NoStandardError:
-        return []
+        each = []
+    figures = if_any(show_power, curves(each), style=style)
+    run.show(*figures, table(each))
+    run.say(sentence(each), calibrate.words(name))
+    return figures
 
 
 def precisions(estimates: Sequence[Estimate], name: str, asked: int = 0, draws: int = 0) -> list[Precision]:

@@ -368,7 +368,7 @@ def cell(tags: str, source: str) -> str:
 )
 def test_a_file_that_is_no_notebook_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / NOTEBOOK.name).write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigError, match=f"{NOTEBOOK.name}: cannot be read as a notebook: "):
+    with pytest.raises(ConfigError, match=rf"{NOTEBOOK.name}: no notebook \("):
         notebooks.check_parameters(tmp_path / NOTEBOOK.name, {})
 
 

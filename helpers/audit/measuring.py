@@ -107,7 +107,7 @@ def measure(judged: pd.DataFrame, judge: str, data: str, seed: int) -> list[Esti
     """
     found = []
     for name, each in blocks(judged).items():
-        kept = each[each["value"].notna()]
+        kept = each.dropna(subset="value")
         interval = both_orders.sign_flip_interval(kept["value"].astype(float), kept["question"], seed, NO_BLOCK, LEVEL)
         found.append(estimate(PROBES[name].id, {"judge": judge}, interval, data, "pp"))
     return found
@@ -206,8 +206,7 @@ def conclude(judged: pd.DataFrame, estimates: Sequence[Estimate], beside: Sequen
         if verdict in ("not shown", "hint"):
             words = f"{words}; {_found(smallest, moved)}"
         examples = _examples(kept, each.value) if verdict == "bias" else ()
-        counts = (len(kept), len(values))
-        found.append(Finding(name, each, verdict, words, p, smallest, moved, *counts, short, examples))
+        found.append(Finding(name, each, verdict, words, p, smallest, moved, len(kept), len(values), short, examples))
     return found
 
 

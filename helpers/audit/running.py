@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,7 @@ def judge_of(
 
 
 def _model_at(name: str, base_url: str, given: Mapping[str, Any]) -> Model:
-    weights = given.get("revision")
-    revision = {"weights": weights} if weights else {"served_at": base_url}
+    revision = {"weights": given["revision"]} if given.get("revision") else {"served_at": base_url}
     entry = {"provider": "openai", "model_id": name, "vendor": "", "base_url": base_url, "revision": revision}
     if "price" in given:
         entry["price"] = dict(zip(("input", "output"), given["price"], strict=True))
@@ -225,10 +225,9 @@ async def audit(
     run = (judged, judge.name, "simulated" if judge.simulated else "asked", battery.seed)
     beside = measuring.described(*run)
     findings = tuple(measuring.conclude(judged, measuring.measure(*run), beside))
-    returned = tuple(sorted(set(judged["model"].dropna())))
-    removed = Counter(kind for each in judgments for kind in unwrapped(each))
+    returned, removed = sorted(set(judged["model"].dropna())), Counter(chain.from_iterable(map(unwrapped, judgments)))
     (paid,) = costs(budget.account, judgments)["models"] or [dict(calls=0, input=0, output=0, usd=0.0)]
-    return Audit(battery, judge, judged, findings, tuple(beside), returned, removed, paid, budget.account)
+    return Audit(battery, judge, judged, findings, tuple(beside), tuple(returned), removed, paid, budget.account)
 
 
 #: From this share of replies without a verdict on, the losses are pointed out above the table.
@@ -272,11 +271,11 @@ def headline(audit: Audit) -> str:
 
 def caption(audit: Audit) -> str:
     """What the figure and the table show: n, unreadable share, tests, and what the marks mean."""
-    counts = outcomes(audit.judged).loc["all"]
+    counts, questions = outcomes(audit.judged).loc["all"], len(audit.battery.items)
     lost = f"{100 * (1 - counts.get('ok', 0) / max(1, counts['calls'])):.1f} %"
-    facts = {"questions": len(audit.battery.items), "calls": counts["calls"], "lost": lost, "probes": len(PROBES)}
-    simulated = CARD["simulated"] if audit.data == "simulated" else ""
-    return simulated + CARD["caption"].format(**facts, power=f"{100 * measuring.POWER:.0f} %")
+    facts = {"questions": questions, "calls": counts["calls"], "lost": lost, "probes": len(PROBES)}
+    caption = CARD["caption"].format(**facts, power=f"{100 * measuring.POWER:.0f} %")
+    return CARD["simulated"] + caption if audit.data == "simulated" else caption
 
 
 def said(audit: Audit) -> str:
@@ -334,26 +333,25 @@ def _detected(each: Finding) -> str:
 
 def _described(audit: Audit) -> list[str]:
     known = {each.id: each for each in audit.beside}
-    p = known["excess_flip"].p
-    return [line.format(**known, p="" if math.isnan(p) else f", p {p_text(p)}") for line in CARD["described"]]
+    p = "" if math.isnan(known["excess_flip"].p) else f", p {p_text(known['excess_flip'].p)}"
+    return [line.format(**known, p=p) for line in CARD["described"]]
 
 
 def _facts(audit: Audit) -> list[str]:
     judge, usd = audit.judge, audit.cost["usd"]
-    grouped = all(own_server(url) for _, url in judge.addresses)
     sent = ", ".join(f"{name} {value}" for name, value in judge.params.items())
     values = {
         "spent": "at a price that is not known" if math.isnan(usd) else f"{engine.dollars(usd)} at today's prices",
         "model_id": plain(judge.model_id),
         "returned": listed(plain(each) for each in audit.returned) or "nobody says",
         "form": "JSON by a schema" if judge.structured else "a marked last line",
-        "order": CARD["grouped" if grouped else "mixed"],
+        "order": CARD["grouped" if all(own_server(url) for _, url in judge.addresses) else "mixed"],
         "params": plain(sent) or "no parameter",
         "unwrapped": ", ".join(f"{kind} {count:,}" for kind, count in sorted(audit.unwrapped.items())),
         "level": measuring.LEVEL,
     }
-    lines = [line for line in CARD["facts"] if audit.unwrapped or "{unwrapped}" not in line]
-    return [line.format(audit=audit, **values) for line in lines]
+    shown = (line for line in CARD["facts"] if audit.unwrapped or "{unwrapped}" not in line)
+    return [line.format(audit=audit, **values) for line in shown]
 
 
 def _probes() -> Iterator[str]:
@@ -371,12 +369,12 @@ FACTS = f"{CARD_NAME}.json"
 
 def drawn(audit: Audit, style: str = "paper") -> Figure:
     """The card as a figure, worst first."""
-    ordered = worst_first(audit.findings)
-    notes, sides = {each.title: each.short for each in ordered}, {each.title: each.sides for each in PROBES.values()}
-    lines = [
-        CardLine(audit.judge.name, each.title, each.estimate, each.verdict, each.words, each.p, each.smallest)
-        for each in ordered
-    ]
+    lines, notes = [], {}
+    for each in worst_first(audit.findings):
+        found = (each.estimate, each.verdict, each.words, each.p, each.smallest)
+        lines.append(CardLine(audit.judge.name, each.title, *found))
+        notes[each.title] = each.short
+    sides = {each.title: each.sides for each in PROBES.values()}
     return show_audit_card(lines, sides, measuring.SAID, caption(audit), notes, style, CARD_NAME)
 
 
@@ -455,8 +453,7 @@ def save(audit: Audit, folder: Path, style: str = "paper") -> list[Path]:
     """Write card.png .pdf .svg, card.md, card.json and run.json (commit, time, versions, the account), all or none."""
     figure = drawn(audit, style)
     files = {f"{CARD_NAME}.{kind}": figure.render(kind) for kind in METADATA}
-    files[f"{CARD_NAME}.md"] = render_card(audit).encode()
-    files[FACTS] = as_json(facts(audit))
+    files |= {f"{CARD_NAME}.md": render_card(audit).encode(), FACTS: as_json(facts(audit))}
     files["run.json"] = as_json({**this_run(), **costs(audit.account, ())})
     write(files, folder)
     return [folder / name for name in files]

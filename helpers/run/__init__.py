@@ -14,6 +14,7 @@ from helpers.run.showing import (
     provenance,
     say,
     show,
+    show_claims,
     summary,
 )
 from helpers.run.sources import features

@@ -61,6 +61,11 @@ class Cell:
         """The name of the cell and of its folder: the same whatever other cells the grid has."""
         return short_hash(json.dumps([self.notebooks, sorted(self.parameters.items())]), digits=10)
 
+    @property
+    def experiments(self) -> dict[str, Path]:
+        """The notebooks of its experiments, by their names."""
+        return {experiment_of(book): book for book in (available()[name] for name in self.notebooks)}
+
     def __str__(self) -> str:
         """The cell by what varies, in one line."""
         return ", ".join(f"{name}={_shown(value)}" for name, value in self.varied.items()) or "no parameter varied"
@@ -136,7 +141,7 @@ def _faults(grid: Grid, given: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
         if name in given:
             yield (*place, name), f"{name} is also given with -p; leave one of them out"
     for name, values in lists.items():
-        text, times = Counter(map(_text, values)).most_common(1)[0]
+        text, times = Counter(map(json.dumps, values)).most_common(1)[0]
         if times > 1:
             yield ("parameters", name), f"{name} lists {_shown(json.loads(text))} twice"
     if (count := prod(map(len, lists.values()))) > MOST_CELLS:
@@ -146,17 +151,13 @@ def _faults(grid: Grid, given: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
             at, values = ("exclude", number, name), lists.get(name, [])
             if not values:
                 yield at, f"'{name}' is not varied; `parameters:` has: {', '.join(lists)}"
-            if _text(value) not in map(_text, values):
+            if json.dumps(value) not in map(json.dumps, values):
                 yield at, f"{name} = {_shown(value)} is in no cell; it is one of: {', '.join(map(_shown, values))}"
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:
     """Values that can be compared: 1, 1.0 and true are three."""
-    return {name: _text(value) for name, value in values.items()}
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value)
+    return {name: json.dumps(value) for name, value in values.items()}
 
 
 def _shown(value: Any) -> str:
@@ -216,29 +217,24 @@ def run_cell(task: Task, folder: Path, run: Runner = execute) -> Outcome:
     replies.mkdir(parents=True, exist_ok=True)
     for model, lines in task.stored.items():
         store.file_of(replies, model).write_bytes(lines)
-    for name in task.cell.notebooks:
-        notebook = available()[name]
-        experiment = experiment_of(notebook)
+    for experiment, notebook in task.cell.experiments.items():
         out = folder / experiment
-        broken = [other for other in load_config(experiment).after if other in map(_experiment, errors)]
+        broken = [other for other in load_config(experiment).after if other in errors]
         if broken:
-            errors[name] = f"not run: {', '.join(broken)} failed before it"
+            errors[experiment] = f"not run: {', '.join(broken)} failed before it"
             continue
         given = {"out": str(out), "store": str(replies), "budget_usd": max(0.0, task.budget_usd - spent)}
         result = run(notebook, out / "report.ipynb", {**task.cell.parameters, **given})
         if result.error:
-            errors[name] = result.error
+            errors[experiment] = result.error
         try:
             spent = spent_on(new_lines(task, folder))
         except ValueError:  # nobody can tell: what came is brought home all the same
             untold = True
         untold = untold or result.untold
         spent = max(spent, task.budget_usd) if untold else spent
-    return Outcome(task.cell.id, errors, time.monotonic() - begun, spent)
-
-
-def _experiment(name: str) -> str:
-    return experiment_of(available()[name])
+    named = {notebook.stem: errors[name] for name, notebook in task.cell.experiments.items() if name in errors}
+    return Outcome(task.cell.id, named, time.monotonic() - begun, spent)
 
 
 def new_lines(task: Task, folder: Path) -> dict[str, bytes]:
@@ -315,7 +311,7 @@ def done(cell: Cell, folder: Path) -> bool:
     state = kept(folder)
     if state.get("state") != "done" or state.get("inputs") != inputs(cell):
         return False
-    return all((folder / _experiment(name) / "numbers.json").is_file() for name in cell.notebooks)
+    return all((folder / name / "numbers.json").is_file() for name in cell.experiments)
 
 
 def inputs(cell: Cell) -> str:
@@ -335,12 +331,6 @@ def _content(path: Path, _changed: int, _size: int) -> bytes:
     return hashlib.sha256(path.read_bytes()).digest()
 
 
-@cache
-def code() -> str:
-    """The state of the code when this process first asked for it, as `code_now` says."""
-    return code_now()
-
-
 def code_now() -> str:
     """The state of everything that shapes a result: code, notebooks, experiments, built-in data; not limits.yaml."""
     patterns = ("helpers/**/*.py", "notebooks/*.ipynb", "experiments/**/*.yaml", "experiments/**/*.txt", "data/*/*")
@@ -352,6 +342,10 @@ def code_now() -> str:
             digest.update(path.relative_to(paths.ROOT).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+#: The state of the code when this process first asked for it.
+code = cache(code_now)
 
 
 def take_in(lines: Path, replies: Path) -> None:
@@ -391,7 +385,7 @@ def _done(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[Cell, Path]]:
     """The cells that are done, each with the folder of each of its experiments."""
     for cell in cells:
         if done(cell, place := folder / "cells" / cell.id):
-            yield from ((cell, place / _experiment(name)) for name in cell.notebooks)
+            yield from ((cell, place / name) for name in cell.experiments)
 
 
 def numbers(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:

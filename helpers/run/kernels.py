@@ -36,14 +36,15 @@ def drafting(report: Path) -> Iterator[Path]:
     report.parent.mkdir(parents=True, exist_ok=True)
     clear(report)
     draft = report.with_name(f".{report.stem}-{secrets.token_hex(8)}{report.suffix}")
+    lock = draft.with_suffix(".lock")
     try:
-        with FileLock(_lock_of(draft)):
+        with FileLock(lock):
             try:
                 yield draft
             finally:
                 draft.unlink(missing_ok=True)
     finally:
-        _lock_of(draft).unlink(missing_ok=True)
+        lock.unlink(missing_ok=True)
 
 
 def clear(report: Path) -> None:
@@ -57,10 +58,6 @@ def clear(report: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _lock_of(draft: Path) -> Path:
-    return draft.with_suffix(".lock")
-
-
 #: What a cell that was interrupted needs besides the grace of its calls, in seconds.
 CELL_SECONDS = 5.0
 #: How long processes that were told to end now may take, in seconds.
@@ -72,17 +69,20 @@ PARENT_SECONDS = 1.0
 
 
 @dataclass
-class _Process:
-    """What this process knows of itself when it is asked to end: its kernel, its work, and how often it was asked."""
+class Process:
+    """What this process knows of itself when it is asked to end: its kernel, its work, and how often it was asked.
+
+    `begun` is when a kernel was sent the first cell of its notebook, by `time.monotonic`; None: none was sent.
+    """
 
     asked: int = 0
     busy: bool = False
     in_cell: bool = False
-    begun: float | None = None  # when its first cell was sent, by time.monotonic
+    begun: float | None = None
     kernel: Any = None
 
 
-_this = _Process()
+process = Process()
 
 
 class Ended(Exception):
@@ -96,36 +96,13 @@ def begin_process() -> None:
     """Let this process end in order when it is asked to, and with the one that started it."""
     if threading.current_thread() is not threading.main_thread():
         return  # signals are not a thread's to handle
-    _this.asked = 0
+    process.asked = 0
     signal.signal(signal.SIGTERM, _asked)
     for number in (signal.SIGINT, HANGUP):
         if number is not None:
             signal.signal(number, signal.SIG_IGN)
     if multiprocessing.parent_process() is not None:
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-
-
-def asked_to_end() -> bool:
-    """Whether this process has been asked to end."""
-    return _this.asked > 0
-
-
-def begin_notebook() -> None:
-    """Forget the cells of the notebook that this process ran before."""
-    _this.begun = None
-
-
-def first_cell() -> float | None:
-    """When a kernel was sent the first cell of the notebook that this process runs or ran last; None: none was sent.
-
-    By `time.monotonic`.
-    """
-    return _this.begun
-
-
-def cells_begun() -> bool:
-    """Whether a kernel was sent any cell of it."""
-    return first_cell() is not None
 
 
 @contextmanager
@@ -136,46 +113,46 @@ def reachable() -> Iterator[dict[str, Any]]:
     class Kernel(AsyncKernelManager):
         def __init__(self, **options: Any) -> None:
             super().__init__(**options)
-            _this.kernel = self
+            process.kernel = self
 
         async def _async_interrupt_kernel(self) -> None:
             # A kernel is interrupted before it is shut down; one without work to leave would only tell the terminal.
-            if _this.in_cell or not self.shutting_down:
+            if process.in_cell or not self.shutting_down:
                 await super()._async_interrupt_kernel()
 
         async def shutdown_kernel(self, now: bool = False, restart: bool = False) -> None:
             # Between cells nothing is in flight: the kernel is ended at once. In order it would first free all that its
             # cells made, one object after the other, which takes as long as it took to start.
-            await super().shutdown_kernel(now=now or not _this.in_cell, restart=restart)
+            await super().shutdown_kernel(now=now or not process.in_cell, restart=restart)
 
     def cell_begins(**_: Any) -> None:
-        if asked_to_end():
+        if process.asked:
             raise Ended
 
     def sent(**_: Any) -> None:
-        _this.in_cell = True
-        if _this.begun is None:
-            _this.begun = time.monotonic()
+        process.in_cell = True
+        if process.begun is None:
+            process.begun = time.monotonic()
 
     def done(**_: Any) -> None:
-        _this.in_cell = False
+        process.in_cell = False
 
-    _this.busy, _this.in_cell, _this.begun = True, False, None
+    process.busy, process.in_cell, process.begun = True, False, None
     hooks = {"on_cell_start": cell_begins, "on_cell_execute": sent, "on_cell_executed": done}
     try:
         yield {"kernel_manager_class": Kernel, **hooks}
     finally:
-        _this.busy, _this.kernel = False, None
+        process.busy, process.kernel = False, None
 
 
 def _asked(*_: object) -> None:
-    _this.asked += 1
+    process.asked += 1
     # Not a third time, which would cut short the shutdown of its kernel; and an idle process stays: when one of a pool
     # exits, the pool terminates all others.
-    if _this.asked == 2 and _this.busy:
+    if process.asked == 2 and process.busy:
         raise SystemExit(130)
-    if _this.kernel is not None:  # not here: in a signal's handler no loop can be run
-        threading.Thread(target=_interrupt, args=(_this.kernel,), daemon=True).start()
+    if process.kernel is not None:  # not here: in a signal's handler no loop can be run
+        threading.Thread(target=_interrupt, args=(process.kernel,), daemon=True).start()
 
 
 def _interrupt(kernel: Any) -> None:
@@ -191,9 +168,9 @@ def _end_with(parent: int) -> None:
     for patience in (GRACE_SECONDS + CELL_SECONDS, NOW_SECONDS):
         os.kill(os.getpid(), signal.SIGTERM)
         until = time.monotonic() + patience
-        while _this.busy and time.monotonic() < until:
+        while process.busy and time.monotonic() < until:
             time.sleep(0.1)
-        if not _this.busy:
+        if not process.busy:
             break
     os._exit(130)
 
@@ -258,15 +235,15 @@ def stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Iterat
 def _end(pool: ProcessPoolExecutor, running: Mapping[Future, str], heard: list[int]) -> None:
     pool.shutdown(wait=False, cancel_futures=True)
     for patience in (GRACE_SECONDS + CELL_SECONDS, NOW_SECONDS):
-        for process in multiprocessing.active_children():
-            process.terminate()
+        for each in multiprocessing.active_children():
+            each.terminate()
         before, until = len(heard), time.monotonic() + patience
         while len(heard) == before and time.monotonic() < until:
             if all(future.done() for future in running):
                 return
             time.sleep(0.05)
-    for process in multiprocessing.active_children():
-        process.kill()
+    for each in multiprocessing.active_children():
+        each.kill()
 
 
 def _told(future: Future, name: str) -> str:
@@ -311,5 +288,5 @@ def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> Non
                 )
             break
         except RuntimeError:  # of a kernel that died; of others no start comes to another end
-            if cells_begun() or asked_to_end() or not left or time.monotonic() >= until:
+            if process.begun is not None or process.asked or not left or time.monotonic() >= until:
                 raise

@@ -24,7 +24,7 @@ from helpers.run import asking
 from helpers.run.cells import REPLIES, Cell, Outcome, Runner, Task, code, done, inputs, keep, run_cell, take_in, unpack
 from helpers.run.control import doubtful
 from helpers.run.kernels import begin_process, failed, stopping, submit, undisturbed
-from helpers.run.notebooks import available, execute, experiment_of
+from helpers.run.notebooks import execute
 from helpers.types import Experiment, Request, Trial, short_hash
 
 #: A request as a store knows it: the file of its model, and its key.
@@ -62,10 +62,10 @@ def settle(cells: Iterable[Cell], folder: Path) -> dict[str, list[Experiment]]:
     """The experiments of each cell by its id, on this store; what is wrong with a cell's parameters names the cell."""
     found = {}
     for cell in cells:
-        names = [experiment_of(available()[name]) for name in cell.notebooks]
         refuse(cell.parameters)
+        parameters = cell.parameters | {"store": str(folder)}
         try:
-            found[cell.id] = [load_experiment(name, **{**cell.parameters, "store": str(folder)}) for name in names]
+            found[cell.id] = [load_experiment(name, **parameters) for name in cell.experiments]
             for experiment in found[cell.id]:
                 asking.check(experiment)
         except ConfigError as error:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -22,17 +23,7 @@ from helpers.config import ConfigError, collection_names, load_collection, load_
 from helpers.judge import UNWRITTEN, notice
 from helpers.providers.keys import declare, found, leave_browser, redact, redact_all, refuse
 from helpers.run.asking import check, check_ready
-from helpers.run.kernels import (
-    Ended,
-    asked_to_end,
-    begin_notebook,
-    begin_process,
-    cells_begun,
-    drafting,
-    first_cell,
-    run_cells,
-    stopping,
-)
+from helpers.run.kernels import Ended, begin_process, drafting, process, run_cells, stopping, submit
 from helpers.store import StoreError
 
 #: Colours in a traceback, which could stand within a key.
@@ -147,7 +138,7 @@ DEFAULTS, INJECTED = "parameters", "injected-parameters"
 
 
 def load(report: Path) -> Any:
-    """The notebook in a file; anything else is a ValueError that names the file."""
+    """The notebook in a file; anything else is a ConfigError that names the file."""
     from nbformat import convert, reader, validate
 
     try:
@@ -157,7 +148,7 @@ def load(report: Path) -> Any:
         raise
     except Exception as error:  # nbformat, its schemas and json raise many kinds
         what = str(error).partition("\n")[0][:200]
-        raise ValueError(f"{report}: no notebook ({type(error).__name__}: {what})") from None
+        raise ConfigError(f"{report}: no notebook ({type(error).__name__}: {what})") from None
     return book
 
 
@@ -165,22 +156,18 @@ def parameters(book: Any, tags: Collection[str] = (DEFAULTS, INJECTED)) -> dict[
     """What the cells with these tags assign, the later one last; what is no literal is left out."""
     found: dict[str, Any] = {}
     for cell in book.cells:
-        if set(tags) & set(cell.metadata.get("tags", ())):
-            found |= dict(_literals(cell.source))
+        for node in _statements(cell.source) if set(tags) & set(cell.metadata.get("tags", ())) else ():
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                with suppress(ValueError):
+                    found[node.targets[0].id] = ast.literal_eval(node.value)
     return found
 
 
-def _literals(source: str) -> Iterator[tuple[str, Any]]:
+def _statements(source: str) -> list[ast.stmt]:
     try:
-        body = ast.parse(source).body
+        return ast.parse(source).body
     except (SyntaxError, ValueError):  # a NUL in it is a ValueError
-        return
-    for node in body:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            try:
-                yield node.targets[0].id, ast.literal_eval(node.value)
-            except ValueError:
-                continue
+        return []
 
 
 @dataclass(frozen=True)
@@ -202,10 +189,6 @@ class Result:
         """The line of a run's summary: where the time went and the report, or what went wrong."""
         parts = f"start {self.start:.1f}  {self.report}"
         return f"{'FAILED' if self.error else 'ok':<8}{self.name:<36}{self.seconds:>7.1f} s  {self.error or parts}"
-
-
-#: Per-run traces that papermill and the kernel leave in a notebook; without them a rerun gives the same bytes.
-NOISE = {"papermill", "execution"}
 
 
 def available() -> dict[str, Path]:
@@ -253,16 +236,10 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool
 
 
 def _parameters(notebook: Path) -> list[str]:
-    """The names of its parameters; papermill would ask a notebook that JupyterLab did not save for its language."""
-    import nbformat
-    from papermill.translators import PythonTranslator
-
-    try:
-        cells = nbformat.read(notebook, as_version=4).cells
-        tagged = [cell for cell in cells if "parameters" in cell.metadata.get("tags", ())]
-        return list(dict.fromkeys(each.name for cell in tagged[:1] for each in PythonTranslator.inspect(cell)))
-    except (ValueError, TypeError, KeyError, AttributeError, nbformat.ValidationError) as error:
-        raise ConfigError(f"{notebook}: cannot be read as a notebook: {error}") from None
+    """The names of its parameters, in order."""
+    cells = [cell.source for cell in load(notebook).cells if DEFAULTS in cell.metadata.get("tags", ())]
+    nodes = (node for source in cells[:1] for line in _statements(source) for node in ast.walk(line))
+    return list(dict.fromkeys(x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)))
 
 
 def report_of(notebook: Path, parameters: Mapping[str, Any]) -> Path:
@@ -278,18 +255,17 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     What fails is told in the result: the cell by the number that it shows and its error, or the kernel's end. The
     notebook as far as it came stays beside the report as `report.failed.ipynb`, unless the run was interrupted.
     """
-    if asked_to_end():
+    if process.asked:
         return Result(notebook.stem, report, 0.0, "not run: the run was interrupted before it")
     leave_browser()
-    begin_notebook()
-    begun = time.monotonic()
+    process.begun, begun = None, time.monotonic()
     try:
         declare(variables())
         with drafting(report) as draft:
             told, untold = _executed(notebook, draft, report, parameters)
     except Exception as error:  # a folder that cannot be written: reported like a failing cell
         return Result(notebook.stem, report, time.monotonic() - begun, redact(f"{type(error).__name__}: {error}"), True)
-    start = (first_cell() or begun) - begun
+    start = (process.begun or begun) - begun
     return Result(notebook.stem, report, time.monotonic() - begun, told, untold, start)
 
 
@@ -310,11 +286,12 @@ def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str
         said = error.evalue if error.ename in ("Interrupted", "KeyboardInterrupt") else ""
         words = redact(said) if said else words
     except Exception as error:  # a kernel that died, a disk that is full: reported like a failing cell
-        told, untold = redact(f"{type(error).__name__}: {error}"), cells_begun() and not isinstance(error, Ended)
+        told = redact(f"{type(error).__name__}: {error}")
+        untold = process.begun is not None and not isinstance(error, Ended)
     else:
         failed.unlink(missing_ok=True)
         return None, False
-    if asked_to_end():
+    if process.asked:
         return f"interrupted; {words}", untold
     return told + (_kept(draft, failed) if draft.exists() else ""), untold
 
@@ -335,25 +312,16 @@ def quiet(path: Path, report: Path) -> None:
 
     book = nbformat.read(path, as_version=4)
     for place in (book, *book.cells):
-        for noise in NOISE:
+        for noise in ("papermill", "execution"):
             place.metadata.pop(noise, None)
     home = os.path.relpath(paths.ROOT, report.resolve().parent) if report.resolve().is_relative_to(paths.ROOT) else ".."
     for cell in book.cells:
         if cell.cell_type == "markdown":
             cell["source"] = cell["source"].replace("](../", f"]({home}/")
-        if "injected-parameters" in cell.metadata.get("tags", ()):
-            cell["id"] = "injected-parameters"  # papermill draws one at random
+        if INJECTED in cell.metadata.get("tags", ()):
+            cell["id"] = INJECTED  # papermill draws one at random
     book.metadata.get("language_info", {}).pop("version", None)
     nbformat.write(book, path)
-
-
-def _submit(pool: ProcessPoolExecutor, notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Future:
-    try:
-        return pool.submit(execute, notebook, report, dict(parameters))
-    except BrokenProcessPool as error:  # a notebook before this one took the pool down
-        future: Future = Future()
-        future.set_exception(error)
-        return future
 
 
 def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int | None = None) -> list[Result]:
@@ -391,7 +359,7 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
                 if broken:
                     results[name] = Result(notebook.stem, report, 0.0, f"not run: {', '.join(broken)} failed before it")
                 else:
-                    running[_submit(pool, notebook, report, given)] = name
+                    running[submit(pool, execute, notebook, report, dict(given))] = name
                     lost[name] = Result(notebook.stem, report, 0.0, "a process died (killed, or out of memory)")
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 name = running.pop(future)

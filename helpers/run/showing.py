@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helpers import frames, verdicts
+from helpers import claims, frames, verdicts
 from helpers.biases.losses import loss_change, loss_words
 from helpers.escaping import fenced, markdown, slanted, visible
 from helpers.export import numbers
@@ -18,7 +18,7 @@ from helpers.run import asking
 from helpers.run.asking import Asked, bias_of
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.tables import View
-from helpers.types import Estimate, short_hash
+from helpers.types import Estimate, Experiment, short_hash
 from helpers.words import Headline, sentence
 
 if TYPE_CHECKING:
@@ -58,6 +58,15 @@ def show(*things: Any) -> None:
             display(View(thing))
         else:
             display(thing)
+
+
+def show_claims(experiment: Experiment, published: Sequence[Estimate]) -> pd.DataFrame:
+    """Put published numbers beside recomputed ones: how many come out, and which do not; all of them, for `export`."""
+    printed = claims.load_claims(experiment.folder / "claims.yaml")
+    checked = claims.check(printed, published)
+    say(claims.summary(printed, checked))
+    show(claims.exceptions(checked))
+    return checked
 
 
 def provenance(asked: Asked) -> str:
@@ -154,20 +163,17 @@ def example(asked: Asked) -> str:
     )
     judgment = next(treated, replied[0] if replied else None)
     if judgment is None:
-        return f"These judgments were not asked here, so there is no prompt to show.{_left_out(asked)}"
+        counts = asked.frame.attrs.get("counts", {})
+        records = ", ".join(f"{counts[kind]} {kind.replace('_', ' ')}" for kind in NO_PAIR if counts.get(kind))
+        unknown = "Records of the whole source in which not exactly one answer is known to be right"
+        more = f" {unknown}: {records}." if records else ""
+        return f"These judgments were not asked here, so there is no prompt to show.{more}"
     trial = judgment.trial
     told = f"condition *{trial.condition}*, " if trial.condition != "none" else ""
     return (
         f"Question `{trial.question_id}`, judge `{trial.judge.name}`, {told}outcome **{judgment.outcome}**.\n\n"
         f"{fenced(trial.request.prompt)}\n\nIts reply:\n\n{fenced(judgment.completion.text)}"
     )
-
-
-def _left_out(asked: Asked) -> str:
-    """The published records that are no judgments on a pair of which exactly one is right, "" where all are."""
-    known = asked.frame.attrs.get("counts", {})
-    told = ", ".join(f"{known[kind]} {kind.replace('_', ' ')}" for kind in NO_PAIR if known.get(kind))
-    return told and f" Records of the whole source in which not exactly one answer is known to be right: {told}."
 
 
 def machine_provenance(asked: Asked) -> dict[str, Any]:

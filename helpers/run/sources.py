@@ -389,7 +389,12 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
         if unknown:
             raise ValueError(f"judgments={source!r} has no judge {', '.join(unknown)}; it has: {', '.join(there)}")
         judges = list(means)
-    frame = _of_hints(frame, experiment)
+    if (hints := experiment.parameters.get("hints")) is not None:  # the judgments under these, and the blind ones
+        conditions = sorted({*frame["condition"]} - {"none"})
+        if unknown := [hint for hint in hints if hint not in conditions]:
+            words = f"{', '.join(unknown)}; it has: {', '.join(conditions) or 'blind ones alone'}"
+            raise ValueError(f"judgments={source!r} has no judgments under the hint {words}")
+        frame = frame[frame["condition"].isin([*hints, "none"])]
     places = frame[["question_id", "category"]].drop_duplicates().itertuples(index=False)
     chosen = {question.id for question in _chosen(experiment, [Question(id, category, "") for id, category in places])}
     rows = frame[frame["judge"].isin(judges) & frame["question_id"].isin(chosen)]
@@ -409,19 +414,6 @@ def with_clusters(frame: pd.DataFrame, questions: Sequence[Question]) -> pd.Data
         if told:
             found.attrs["notes"] = (*found.attrs.get("notes", ()), told)
     return found
-
-
-def _of_hints(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
-    """The judgments under the hints that were named, and the blind ones; all of them where none was named."""
-    hints = experiment.parameters.get("hints")
-    if hints is None:
-        return frame
-    known = sorted({*frame["condition"]} - {"none"})
-    unknown = [hint for hint in hints if hint not in known]
-    if unknown:
-        told = f"no judgments under the hint {', '.join(unknown)}; it has: {', '.join(known) or 'blind ones alone'}"
-        raise ValueError(f"judgments={experiment.judgments!r} has {told}")
-    return frame[frame["condition"].isin([*hints, "none"])]
 
 
 def _places(experiment: Experiment) -> list[Path | str]:

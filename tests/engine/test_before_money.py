@@ -46,7 +46,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
 def no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """No notebook may be started."""
     monkeypatch.setattr(run_notebooks, "execute", lambda *_: pytest.fail("a notebook was started"))
-    monkeypatch.setattr(run_notebooks, "_submit", lambda *_: pytest.fail("a notebook was started"))
+    monkeypatch.setattr(run_notebooks, "submit", lambda *_: pytest.fail("a notebook was started"))
 
 
 def priced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, entry: str) -> None:
@@ -120,7 +120,7 @@ def test_options_of_a_call_are_parameters_that_every_model_gets(
     command: str, typed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    monkeypatch.setattr(run_notebooks, "_submit", lambda *given: seen.append(given[-1]) or Future())
+    monkeypatch.setattr(run_notebooks, "submit", lambda *given: seen.append(given[-1]) or Future())
     monkeypatch.setattr(run_notebooks, "wait", lambda running, **_: pytest.fail("enough was seen"))
     monkeypatch.setattr(run, "plan", lambda experiment: pytest.fail(f"{experiment.parameters}"))
     with pytest.raises(pytest.fail.Exception) as ended:

@@ -157,14 +157,16 @@ def test_a_pilot_is_read_from_its_numbers(tmp_path: Path) -> None:
             power.read_pilot(file, "mt_bench_blind")
 
 
-def test_what_cannot_be_planned_is_an_error_that_says_why() -> None:
+def test_what_cannot_be_planned_is_an_error_that_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoStandardError, match="none of its headline numbers is there"):
         power.precisions([], "mt_bench_blind")
     few = estimated("average_self_bias", {}, clusters=9)
     none = Estimate("third_party_log_odds", {"vendor": "gpt"}, 0.1, n=80, clusters=80, method="no interval: one vendor")
     with pytest.raises(NoStandardError, match=r"average_self_bias: 9 questions, 10 are the least; third.*one vendor"):
         power.precisions([few, none], "mt_bench_blind")
-    assert power.of_run([few], "mt_bench_blind") == []
+    shown: list[object] = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    assert power.show([few], "mt_bench_blind", "paper") == [] and power.NOTHING[:40] in shown[-1].data
     with pytest.raises(ValueError, match="no experiment 'nothing'"):
         power.precisions([], "nothing")
 
