@@ -188,6 +188,8 @@ def assert_readable(figure: figures.Figure, look: styles.Style, strict: bool = F
         blank = not strict and (one.startswith("\n") or two.startswith("\n"))
         assert min(across, down) <= (1 if strict else 2) or blank, f"{look.name} {figure.name}: '{one}' on '{two}'"
     assert min(each.get_fontsize() for each in drawn) >= 6, figure.name
+    lines = [each.get_zorder() for each in figure.figure.findobj(LineCollection)]
+    assert all(dots.get_zorder() > max(lines, default=0) for dots in figure.figure.findobj(PathCollection))
 
 
 def assert_printable(drawn: Iterable[figures.Figure], style: str, strict: bool = False) -> None:

@@ -292,7 +292,7 @@ def show_audit_card(
         )
     with settings(look.rc):
         title = f"What moves {short(judges.pop(), 48)}"
-        axis = "percentage points\n(an effect within the grey may be missed)"
+        axis = "percentage points (grey: may be missed)"
         drawn = plot_intervals(rows, look, axis, title=title)
         told = "; ".join(f"{line.measure}: {said[line.verdict]}" for line in lines)
         text = alt("Card of one audited judge", [line.estimate for line in lines],

@@ -190,8 +190,10 @@ def plot_intervals(
         axes.locator_params(axis="x", nbins=max(1, min(7, int(wide / 6))))
         _words(axes, [row for row in rows if row.panel == panel], at, series, height, panel == panels[-1], wide)
     if isinstance(xlabel, str):
+        # Of a single panel the label may reach below the names of rows and the notes.
+        free = 0.85 * wide + (2 * min(beside, noted) if len(panels) == 1 else 0)
         for axes in axes_of.values():
-            axes.set_xlabel(textwrap.fill(xlabel, max(9, int(0.85 * wide))))
+            axes.set_xlabel(textwrap.fill(xlabel, max(9, int(free))))
     if legend:
         add_legend(figure, look, legend)
     return Drawn(figure, left_out)

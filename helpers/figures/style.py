@@ -230,6 +230,10 @@ def theme(look: Style) -> dict[str, Any]:
 
 def finished(name: str, figure: Canvas, caption: str, alt: str, look: Style) -> Figure:
     """Freeze the layout and wrap the figure; to be called within `settings`."""
+    from matplotlib.collections import PathCollection
+
+    for dots in figure.findobj(PathCollection):
+        dots.set_zorder(3)  # above intervals and bands, which would be drawn over them
     # Each drawing lets the layout engine move things a little; frozen, png, pdf and svg show the same picture.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
