@@ -471,12 +471,14 @@ SHOWN_UNITS = {
 class Family:
     """Confirmatory numbers that Holm corrects together: those whose place has no other keys than `over`.
 
-    Of a key in `only` the place has one of these values. Several ids can share a `name`.
+    Of a key in `only` the place has one of these values. Several ids can share a `name`. `planned`: a number that could
+    not be tested counts like one that found nothing.
     """
 
     name: str
     over: Sequence[str]
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    planned: bool = False
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def test_of_many_judges_the_one_that_always_names_a_place_is_told_first(tmp_path
         rows += [row | {"judge": f"j{number:02d}"} for row in given if row["judge"] == "judge_x"]
     text = summary(analyze(written(rows, tmp_path / "v.csv")))
     lines = [line for line in text.split("\n") if line.startswith("- j")]
-    assert lines[0].startswith("- j17 on model_y **favours the answer shown first**")
+    assert lines[0].startswith("- j17 on model_y: **favours the answer shown first**")
     assert "more without a conclusion: the tables hold them" in text
 
 
@@ -268,8 +268,8 @@ def test_of_many_comparisons_those_that_conclude_are_told(tmp_path: Path) -> Non
                 names = [name.replace("y", f"y{number:02}") for name in row["candidates"]]
                 rows.append({**row, "candidates": names, "candidate_vendors": names})
     told = summary(analyze(written(rows, tmp_path / "v.csv")))
-    assert "judge_x on model_y00 **favours" in told and "judge_x on model_y01 **favours" in told
-    assert "- ... and 18 more without a conclusion: the tables hold them." in told and "model_y07 **" not in told
+    assert "judge_x on model_y00: **favours" in told and "judge_x on model_y01: **favours" in told
+    assert "- ... and 18 more without a conclusion: the tables hold them." in told and "model_y07: **" not in told
 
 
 def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_the_truths_of_pairs_are_what_estimators_find_in_many_articles(monkeypat
         *self_preference_measured.against_other_author(table, "d"),
         *self_preference_measured.evaluator_quality_gap(table, "d", 1, (self_preference_measured.PRIMARY,)),
         *self_preference_measured.recognition_balanced(table, "d"),
-        *self_preference_items.accuracy_harmful(table, "d"),
+        *self_preference_items.accuracies(table, "d", ("accuracy_harmful",)),
     ]
     monkeypatch.setattr(pairs, "BATCH", 5_000)
     known = pairs.truths(world, quality.EDIT)
@@ -121,7 +121,8 @@ def test_the_truths_of_games_are_what_estimators_find_in_many_questions() -> Non
         frame = games.frame(games.sample(at.world, 8_000, np.random.default_rng([51, 5])))
         frame = frame[frame["judge"] == judge]
         table = position.pairs(frame)
-        found = [*both_orders.first_position_effect(table, "d", 1), *both_orders.first_win_rate(table, "d")]
+        found = [each for each in both_orders.signed_rates(table, "d") if each.id == "first_win_rate"]
+        found += both_orders.first_position_effect(table, "d", 1)
         found += [*measured.excess_flip(table, "d", 1), *measured.control_arms(table, "d", 1)]
         if world != "losses":  # there win rates are biased, and the truth is that of no losses
             found += measured.win_rate(table, "d", games.features(frame))

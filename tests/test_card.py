@@ -13,9 +13,9 @@ from helpers import paths
 from helpers.biases import cognitive, hinting, position, self_preference, top_choice
 from helpers.config import read_yaml
 from helpers.stats.power import detectable_effect
-from helpers.stats.standing import standing, together, worst
+from helpers.stats.standing import standing, together
 from helpers.types import Estimate
-from helpers.words import CARD_VERDICTS, CardLine, display_name, listed
+from helpers.words import CardLine, display_name
 
 NAN = float("nan")
 
@@ -56,12 +56,6 @@ def only(lines: list[CardLine], judge: str, measure: str) -> CardLine:
 )
 def test_a_bias_is_what_the_test_finds_and_without_a_test_it_is_a_hint_at_most(value, low, high, p, said):
     assert standing(number("x", value, low, high, where={}), p) == said
-
-
-def test_the_gravest_verdict_is_the_first_in_the_order_of_verdicts():
-    assert worst(reversed(CARD_VERDICTS)) == "bias" and worst(["untold", "not shown"]) == "not shown"
-    with pytest.raises(ValueError):
-        worst([])
 
 
 def test_shares_of_parts_are_weighted_by_n_and_carry_no_interval():
@@ -212,7 +206,7 @@ def test_a_rate_of_own_wrong_answers_is_described_and_the_gap_is_judged():
     assert (hidden.verdict, round(hidden.p, 6)) == ("bias", 0.04)
     assert only(lines, "b", "hidden authorship").verdict == "untold"
     found = self_preference.headline(edits)
-    assert found.estimate.where["judge"] == "a" and "cannot be told of b" in found.sentence
+    assert found.estimate.where["judge"] == "a" and "cannot tell: 1" in found.sentence
 
 
 def test_published_rates_of_own_wrong_answers_are_those_of_most_pairs():
@@ -248,13 +242,15 @@ def test_a_judge_s_place_is_that_of_its_gravest_comparison_after_holm():
     first, second = (only(lines, judge, "first position") for judge in "ab")
     assert (first.verdict, round(first.p, 6), first.estimate.value) == ("bias", 0.04, -0.2)
     assert first.words == (
-        "favours the answer shown second; of 2 comparisons 0 favour the first place, 1 the second (here: on x)"
+        "favours the answer shown second (here: on x); of 2 comparisons 0 favour the first place, 1 the second"
     )
     assert (second.verdict, second.estimate.value) == ("hint", 0.2)
     assert only(lines, "a", "unreadable").estimate.value == pytest.approx(0.1), "categories are parts of these"
     found = position.headline(two_orders())
-    assert found.sentence.startswith("Of 4 comparisons tested 0 favour the answer shown first, 1 the one shown second")
-    assert ", 1 leans to one without standing; largest: a on x" in found.sentence
+    assert found.sentence.startswith(
+        "Of 4 tests shown in 1: favours the answer shown second; leans, not established: 1"
+    )
+    assert "; largest: a on x" in found.sentence
     assert found.unreadable == pytest.approx(0.1)
 
 
@@ -263,7 +259,7 @@ def test_a_comparison_without_a_number_does_not_hide_one_with() -> None:
     few = number("first_position_effect", 0.3, where={"judge": "a", "candidate": "x"})
     (line,) = position.card([lost, few])
     assert (line.verdict, line.estimate.value) == ("untold", 0.3)
-    assert position.headline([lost, few]).sentence == "A preference for a place was tested in no comparison."
+    assert position.headline([lost, few]).sentence.startswith("Nothing was tested: cannot tell whether it favours")
 
 
 def test_evaluators_that_are_one_model_are_one_judge_and_no_source_is_forgotten():
@@ -322,17 +318,11 @@ def test_published_means_of_b_are_described_and_their_sentence_says_what_chance_
 
 #: What a finding says of one number, and the verdict that its card has to give: the first that is found counts.
 SAYS = (
-    ("cannot tell apart from noise", "hint"),
-    ("not established", "hint"),
-    ("that does not survive", "hint"),
     ("survive the correction", "hint"),
     ("consistent with", "hint"),
     ("favour", "bias"),
-    ("turns it to the right answer **less**", "bias"),
-    ("turns from its own", "bias"),
     ("no measurable", "not shown"),
     ("no estimate", "untold"),
-    ("nothing can be concluded", "untold"),
 )
 
 
@@ -354,7 +344,7 @@ def any_number(draw: random.Random) -> tuple[float, float, float, float]:
 @pytest.mark.parametrize("seed", range(40))
 def test_a_card_says_of_every_number_what_the_finding_of_its_notebook_says(seed: int) -> None:
     draw = random.Random(seed)
-    vendors, logits, effects, places, edits = ("claude", "gpt", "gemini"), [], [], [], []
+    vendors, logits, effects = ("claude", "gpt", "gemini"), [], []
     for vendor in vendors:
         value, low, high, p = any_number(draw)
         logits.append(number("self_preference_logit", value, low, high, p, where={"vendor": vendor}, unit="logit"))
@@ -362,25 +352,13 @@ def test_a_card_says_of_every_number_what_the_finding_of_its_notebook_says(seed:
         ends = (NAN, NAN) if math.isnan(low) else (value / 4 - draw.uniform(0.01, 0.2), value / 4 + 0.1)
         effects.append(number("self_preference_effect", value / 4, *ends, p, where={"vendor": vendor}))
         effects.append(number("top1_rate", 0.4, where={"judge": f"{vendor}_fast", "vendor": vendor}))
-        places.append(number("first_position_effect", *any_number(draw), where={"judge": vendor, "candidate": "x"}))
-        where = {"judge": vendor, "dose": "2"}
-        edits.append(number("obfuscation_effect", *any_number(draw), where=where, unit="logit", se=0.2))
-    for module, estimates, measure, judge, name in (
-        (top_choice, logits + effects, "self-preference", "{}_fast", display_name),
-        (position, places, "first position", "{}", "{} on x".format),
-        (self_preference, edits, "hidden authorship", "{}", str),
-    ):
-        found, lines = module.finding(estimates), module.card(estimates)
-        for vendor in vendors:
-            line = only(lines, judge.format(vendor), measure)
-            assert line.verdict == said_of(found, name(vendor)), (line, found)
+    found, lines = top_choice.finding(logits + effects), top_choice.card(logits + effects)
+    for vendor in vendors:
+        line = only(lines, f"{vendor}_fast", "self-preference")
+        assert line.verdict == said_of(found, display_name(vendor)), (line, found)
 
 
 # --- all of them ------------------------------------------------------------------------------------------------------
-
-
-def test_names_are_listed_as_a_sentence_has_them():
-    assert (listed([]), listed(["a"]), listed("abc")) == ("", "a", "a, b and c")
 
 
 @pytest.mark.parametrize("bias", [top_choice, hinting, self_preference, position, cognitive])

@@ -304,7 +304,7 @@ def test_no_class_is_called_significant_where_nothing_is_tested(tight):
                for id in ("primacy_share", "recency_share"))]  # fmt: skip
     told = position.class_words(found)
     assert "significant" not in told and len(told.splitlines()) == 3
-    assert "not mirrored in 25.8 % [" in told and "] of readable pairs (28.8 % [" in told, "both counts"
+    assert "does not mirror its verdict in 25.8 % [" in told and "does not mirror it in 28.8 % [" in told, "both counts"
 
 
 def test_one_way_of_counting_is_enough_and_a_missing_one_is_said():

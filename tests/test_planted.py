@@ -21,7 +21,7 @@ from helpers.biases import cognitive, hinting, position, self_preference, top_ch
 from helpers.biases.cognitive.measured import _truths as truths_of_tests
 from helpers.biases.hinting.measured import _truths as truths_of_hints
 from helpers.biases.planted import NONE, Planted, planted_table, top_chances
-from helpers.biases.position.findings import DEFAULTS, _lasting, implied
+from helpers.biases.position.findings import DEFAULTS, _lasting, contrasts, implied
 from helpers.biases.self_preference.findings import _chances, _turned
 from helpers.biases.top_choice.defended import _planted_rows
 from helpers.config import builtin_knowledge, load_models
@@ -323,7 +323,7 @@ def estimates() -> tuple[Estimate, ...]:
 
 
 def test_the_default_run_finds_what_was_planted_in_each_judge_and_nothing_else() -> None:
-    p = position.corrected(estimates())
+    p = {(*each.estimate.where.values(),): each.p for each in contrasts(estimates())}
     assert len(p) == 12 and not any(math.isnan(each) for each in p.values())
     by_judge = {name: [p[name, candidate] for candidate in CANDIDATES] for name in JUDGES}
     assert max(by_judge["sim_gpt_judge"]) < 0.05 and max(by_judge["sim_gemini_judge"]) < 0.05

@@ -16,7 +16,7 @@ from scipy import stats
 
 from helpers import paths
 from helpers.biases import position
-from helpers.biases.position import published_counts
+from helpers.biases.position import published
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.figures import show_position_effects
 from helpers.types import Estimate
@@ -38,8 +38,8 @@ def estimates(counts: dict[str, Any]) -> list[Estimate]:
 
 
 @pytest.fixture(scope="module")
-def sources(counts: dict[str, Any]) -> dict[tuple[str, str], published_counts.Source]:
-    return {(each.name, each.judge): each for each in published_counts.sources(counts)}
+def sources(counts: dict[str, Any]) -> dict[tuple[str, str], published.Source]:
+    return {(each.name, each.judge): each for each in published.sources(counts)}
 
 
 def one(estimates: list[Estimate], id: str, **where: str) -> Estimate:
@@ -187,7 +187,7 @@ def test_what_the_notebook_did_not_print_is_not_told(counts: dict[str, Any], mon
     assert not told & {"first_win_rate", "graded_position_effect", "strong count 3"} and "headline" in told
     # Wherever the pairs stand that were not printed, the numbers that are told stay the same.
     moved = {"no_bias": ("A>>B", "B>>A"), "weak_bias": ("B>>A", "A>B")}
-    monkeypatch.setattr(published_counts, "_STAND_IN", moved)
+    monkeypatch.setattr(published, "_STAND_IN", moved)
     after = numbers()
     assert set(before) == set(after) and len(before) > 40
     for at, number in before.items():
@@ -310,10 +310,11 @@ def test_every_claim_has_the_status_that_it_expects(counts: dict[str, Any], esti
 
 def test_the_finding_is_computed(counts: dict[str, Any], estimates: list[Estimate]) -> None:
     said = position.published_finding(counts, estimates)
-    assert "the first wins both orders in 12.7 % against 4.6 % of 742 readable pairs for the second" in said
-    assert "**gemini-pro on 30 models** (Position-Bias-Analyzer): favours the answer shown **second**" in said
-    assert "**gpt-3.5-turbo-1106 on 30 models** (Position-Bias-Analyzer): no measurable preference" in said
-    nulls = [line for line in said.splitlines() if "Analyzer): no measurable" in line]
+    assert "first place in both orders in 12.7 % [" in said and "second place in both orders in 4.6 % [" in said
+    lines = {line.split("**")[1]: line.partition("): ")[2] for line in said.splitlines() if "(Position-Bias" in line}
+    assert lines["gemini-pro on 30 models"].startswith("**favours the answer shown second**")
+    assert lines["gpt-3.5-turbo-1106 on 30 models"].startswith("no sign that it favours")
+    nulls = [line for line in lines.values() if line.startswith("no sign")]
     assert len(nulls) == 2 and all("would be found in 80 % of such runs" in line for line in nulls)
     assert "112 with strings that are no labels as stored" in said and "60 of 64 lines unreadable" in said
     assert "12 of 25 files hold fewer lines" in said and "cannot come from noise alone" in said
@@ -335,11 +336,12 @@ def test_the_words_follow_other_counts(counts: dict[str, Any], estimates: list[E
     del other["arena_hard"]["counts"][QWEN]["other_strings"]
     before = position.published_finding(counts, estimates)
     after = position.published_finding(other, position.from_published(other))
-    assert "Of 29 tested, 23 favour the answer shown **first**" in before and "LLMBar: 0" in after
-    assert "Of 12 tested, 11 favour the answer shown **first**, 0 the **second**" in before
-    assert "Of 12 tested, 0 favour the answer shown **first**, 11 the **second**" in after
-    assert "in 4.7 % against 12.5 % of 742 readable pairs" in after
-    assert "**gemini-pro on 30 models** (Position-Bias-Analyzer): favours the answer shown **first**" in after
+    assert "of 29 tests shown in 23: favours the answer shown first" in before and "LLMBar: 0" in after
+    assert "of 12 tests shown in 11: favours the answer shown first; no sign: 1" in before
+    assert "of 12 tests shown in 11: favours the answer shown second; no sign: 1" in after
+    assert "first place in both orders in 4.7 % [" in after and "second place in both orders in 12.5 % [" in after
+    (gemini,) = [line for line in after.splitlines() if line.startswith("- **gemini-pro on 30")]
+    assert "): **favours the answer shown first**" in gemini
     assert "strings that are no labels" not in after
     assert "In 19 of 25 files that changes nothing" in before and "In 20 of 25 files that changes nothing" in after
 
@@ -374,7 +376,7 @@ def test_the_points_of_the_leaderboards_lie_about_their_line(counts: dict[str, A
 
 
 def test_a_flip_rate_bounds_a_direction_and_says_half_of_it(
-    sources: dict[tuple[str, str], published_counts.Source], estimates: list[Estimate]
+    sources: dict[tuple[str, str], published.Source], estimates: list[Estimate]
 ) -> None:
     """From the counts alone: in shown terms, a place wins both orders where both verdicts have one sign."""
     signs = {"A>>B": 1, "A>B": 1, "A=B": 0, "B>A": -1, "B>>A": -1}

@@ -17,6 +17,7 @@ from helpers import claims, paths
 from helpers.__main__ import main
 from helpers.biases import position, top_choice
 from helpers.biases.hinting.asked import WORDS
+from helpers.biases.position.findings import contrasts
 from helpers.config import COMMON, STYLES, experiment_names, load_config, read_yaml
 from helpers.datasets.hub import ANSWER_FILES, ERROR_FILES, JUDGMENT_FILES
 from helpers.run.notebooks import available, collects, experiment_of
@@ -131,7 +132,7 @@ def test_the_numbers_of_the_orders_are_those_of_the_published_counts() -> None:
     assert f"Of {len(counts['arena_hard']['counts'])} files of published Arena-Hard verdicts" in FLAT
     assert f"and {len(counts['llmbar']['counts'])} evaluators of [LLMBar]" in FLAT
     means = {at: e for at, e in effects.items() if at[0] == "ensemble"}
-    p = {at[:2]: value for at, value in position.corrected(estimates).items()}
+    p = {(e.estimate.where["judge"], e.estimate.where["candidate"]): e.p for e in contrasts(estimates)}
     found = [at for at in means if p[at] < 0.05 and means[at].value > 0]
     tested = [at for at in means if p[at] == p[at]]
     assert f"favour the first place on {len(found)} of {len(tested)} models that could be tested, by up to" in FLAT

@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 from helpers.biases.self_preference import items, measured
-from helpers.biases.self_preference.measured import corrected, finding, measure, of, smallest_detectable
+from helpers.biases.self_preference.findings import contrasts, finding
+from helpers.biases.self_preference.measured import measure, of
 from helpers.config.numbers import load_numbers
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import holm
@@ -73,18 +74,14 @@ def test_two_orders_make_an_item_and_a_lost_order_is_never_scored() -> None:
     found = table(*(asked(q, "a", "a", picked) for q, picked in enumerate(("RR", "RW", "WW", "Rx", "xx", "R-", "-W"))))
     assert found["score"].fillna(-1).tolist() == [1, 0.5, 0, -1, -1, -1, -1]
     assert found["consistent"].tolist() == [True, False, True, False, False, False, False]
-    counted = items.funnel(found).iloc[0]
-    assert (counted["pairs"], counted["items"], counted["consistent"]) == (7, 3, 2)
+    counted = {each.id: each.value for each in items.counts(found, "d")}
+    assert counted == {"funnel_pairs": 7, "funnel_items": 3, "funnel_consistent": 2}
     assert one(items.unreadable_share(frame(asked(0, "a", "a", "Rx")), "d"), "unreadable_share", judge="a").value == 0.5
 
 
 def test_losses_are_told_by_what_was_picked_the_other_way_round() -> None:
-    found = items.losses(
-        table(*(asked(q, "a", "a", picked) for q, picked in enumerate(("RR", "Rx", "xW", "WW", "xx"))))
-    )
-    counted = {row.other: (row.asked, row.lost) for row in found.itertuples()}
-    assert counted == {"right": (3, 1), "wrong": (3, 1), "": (4, 2)}
-    assert found["share"].tolist() == pytest.approx([0.5, 1 / 3, 1 / 3])
+    rows = [asked(q, "a", "a", picked) for q, picked in enumerate(("RR", "Rx", "xW", "WW", "xx"))]
+    assert items.lost_by_pick(frame(*rows)).loc["a"].tolist() == ["1 of 3 (33.3%)"] * 2
 
 
 def test_each_edited_item_is_compared_with_the_repeat_that_it_names_order_by_order() -> None:
@@ -376,23 +373,22 @@ def test_every_number_is_declared_once_and_in_its_unit(everything: list[Estimate
 
 
 def test_the_family_is_one_contrast_a_judge_at_the_first_dose(everything: list[Estimate]) -> None:
-    contrasts = [each for each in everything if each.id == "obfuscation_effect" and each.where["dose"] == "2"]
-    p = corrected(everything)
-    assert list(p) == [each.where["judge"] for each in contrasts] and len(p) == 4
-    assert list(p.values()) == pytest.approx(list(holm([each.p for each in contrasts])))
-    least = smallest_detectable(everything)
-    for each in contrasts:
-        assert least[each.where["judge"]] == detectable_effect(each.se, each.df, level=0.05 / 4)
+    family = [each for each in everything if each.id == "obfuscation_effect" and each.where["dose"] == "2"]
+    found = contrasts(everything)
+    assert list(found) == [each.where["judge"] for each in family] and len(found) == 4
+    assert [each.p for each in found.values()] == pytest.approx(list(holm([each.p for each in family])))
+    for each in family:
+        assert found[each.where["judge"]].smallest == detectable_effect(each.se, each.df, level=0.05 / 4)
 
 
 def test_the_finding_has_a_sentence_a_judge_with_what_could_have_been_found(everything: list[Estimate]) -> None:
     lines = finding(everything).splitlines()
     assert len(lines) == 4 and all(line.startswith("- SIMULATED: ") for line in lines)
     found = next(line for line in lines if "mistral" in line)
-    assert "turns from its own wrong answer more than other judges do" in found and "not ruled out" in found
+    assert "**turns more from its own wrong answer than other judges do" in found and "not ruled out" in found
     silent = next(line for line in lines if "llama" in line)
-    assert "no measurable effect" in silent
-    assert f"{smallest_detectable(everything)['llama']:.2f} logits would be found in 80 %" in silent
+    assert "no sign that it turns more from its own wrong answer" in silent
+    assert f"{contrasts(everything)['llama'].smallest:.2f} logits would be found in 80 %" in silent
     assert "asking again without any edit" in silent
 
 
@@ -420,8 +416,9 @@ def test_the_opposite_and_the_unknown_have_sentences_of_their_own(everything: li
     turned = changed(everything, "obfuscation_effect", "mistral", value=-1.0, low=-1.5, high=-0.5, p=1e-6)
     assert "the opposite of what hiding a self-preference would do" in finding(turned)
     unknown = changed(everything, "obfuscation_effect", "llama", value=math.nan, p=math.nan, method="no third party")
-    assert "llama: nothing can be concluded: no third party." in finding(unknown)
-    assert "nothing can be concluded" in finding([]) and corrected([]) == {} and smallest_detectable([]) == {}
+    assert "llama: cannot tell whether it turns more from its own" in finding(unknown)
+    assert "is edited: no third party." in finding(unknown)
+    assert "nothing can be concluded" in finding([]) and contrasts([]) == {}
     assert of(everything, "obfuscation_effect", judge="nobody", dose="2") is None
 
 
@@ -446,7 +443,7 @@ def test_judges_that_never_change_have_numbers_but_no_false_certainty(picked: st
     found = measure(frame(*parts), "asked", 1)
     each = one(found, "obfuscation_effect", judge="a", dose="2")
     assert math.isnan(each.value) and each.method == "no verdict changed"
-    assert "nothing can be concluded: no verdict changed" in finding(found)
+    assert "is edited: no verdict changed." in finding(found)
     pp = one(found, "obfuscation_effect_pp", judge="a", dose="2")
     assert pp.value == 0 and math.isnan(pp.low)
 

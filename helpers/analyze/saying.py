@@ -251,7 +251,7 @@ def loudest(lines: Sequence[str], most: int) -> list[str]:
     items = [line for line in lines if line.startswith("- ")]
     if len(items) <= most + 2:
         return list(lines)
-    loud = [line for line in items if "**favours" in line or "**leans" in line]
+    loud = [line for line in items if "**favours" in line or ": leans" in line.partition(";")[0]]
     shown = loud[:most]
     which = "more" if len(loud) > most else "more without a conclusion"
     rest = f"- ... and {len(items) - len(shown)} {which}: the tables hold them."

@@ -48,6 +48,7 @@ class Members(Strict):
     name: Id
     over: list[str]
     only: dict[str, list[str]] = Field(default_factory=dict)
+    planned: bool = False
 
 
 class Number(Usual):

@@ -86,9 +86,12 @@ def conclude(
         families.setdefault((each.data, confirmed, at), []).append(each)
     found = {}
     for (_, confirmed, _), several in families.items():
-        corrected = (holm if confirmed else benjamini_hochberg)([each.p for each in several])
-        tests = sum(not math.isnan(each.p) for each in several)
+        planned = confirmed and declared[several[0].id].family.planned
+        tested = [1.0 if planned and math.isnan(each.p) else each.p for each in several]
+        corrected = (holm if confirmed else benjamini_hochberg)(tested)
+        tests = sum(not math.isnan(p) for p in tested)
         for each, p in zip(several, map(float, corrected), strict=True):
+            p = math.nan if math.isnan(each.p) else p
             found[id(each)] = _conclusion(each, declared[each.id], confirmed, p, tests, detectable)
     return [found[id(each)] for each in estimates]
 

@@ -39,8 +39,8 @@ def display_name(vendor: object) -> str:
 def listed(names: Iterable[object], word: str = "and") -> str:
     """Names in a row, as a sentence has them, the last after `word`; "" for none.
 
-    >>> listed(["Claude", "GPT", "Gemini"]), listed(["Claude"])
-    ('Claude, GPT and Gemini', 'Claude')
+    >>> listed(["Claude", "GPT", "Gemini"]), listed(["Claude"]), listed([])
+    ('Claude, GPT and Gemini', 'Claude', '')
     """
     found = [plain(name) for name in names]
     return f" {word} ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)

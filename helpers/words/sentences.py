@@ -18,6 +18,8 @@ STANDINGS = {
     "described": "{side}",
 }
 
+#: Units that are not printed with their numbers.
+UNITS = {"logit": " logits"}
 #: How a headline counts the numbers that are not shown.
 COUNTED = {"hint": "leans, not established", "not shown": "no sign", "untold": "cannot tell"}
 
@@ -60,20 +62,19 @@ def effect(each: Conclusion) -> str:
     '7.1 pp'
     """
     scale, form, suffix = SHOWN_UNITS.get(each.estimate.unit, (1, ".2f", ""))
-    suffix = " pp" if each.estimate.unit == "rate" else suffix
+    suffix = " pp" if each.estimate.unit == "rate" else suffix or UNITS.get(each.estimate.unit, "")
     return f"{each.smallest * scale:{form.lstrip('+')}}{suffix}"
 
 
 def say(each: Conclusion) -> str:
     """One number as a clause: standing and side, value with interval, test, and what would have been found."""
-    shown = str(each.estimate)
-    if each.verdict == "described":
-        return filled(each.declared.describe, [each], value=shown)
-    told = clause([each])
+    shown = f"{each.estimate}{UNITS.get(each.estimate.unit, '')}"
+    described = each.verdict == "described"
+    told = filled(each.declared.describe, [each], value=shown) if described else clause([each])
     told = f"**{told}**" if each.verdict == "bias" else told
     why = each.estimate.method.rpartition("; ")[2]
-    if math.isnan(each.estimate.value):
-        return f"{told}: {why}"
+    if math.isnan(each.estimate.value) or described:
+        return f"{told}: {why}" if math.isnan(each.estimate.value) else told
     facts = [f"{told}: {shown}", each.test]
     if each.verdict == "untold" or not each.test:
         facts.append(f"no test: {why.removeprefix('no test: ')}")
@@ -83,14 +84,16 @@ def say(each: Conclusion) -> str:
     return said
 
 
-def lines(conclusions: Iterable[Conclusion], subject: str = "{judge}") -> str:
-    """A list of one point a subject, with a point below it for each of its numbers; "" for no numbers."""
+def lines(conclusions: Iterable[Conclusion], subject: str = "{judge}", inline: bool = False) -> str:
+    """A list of one point a subject, with all its numbers (`inline`) or a point below it for each; "" for none."""
     groups: dict[str, list[Conclusion]] = {}
     for each in conclusions:
         marked = "SIMULATED: " * (each.estimate.data == "simulated")
         groups.setdefault(f"- {marked}{filled(subject, [each])}", []).append(each)
     return "\n".join(
-        f"{who}: {say(each[0])}." if len(each) == 1 else "\n".join([f"{who}:", *(f"  - {say(one)}." for one in each)])
+        f"{who}: {'; '.join(map(say, each))}."
+        if inline or len(each) == 1
+        else "\n".join([f"{who}:", *(f"  - {say(one)}." for one in each)])
         for who, each in groups.items()
     )
 
@@ -120,20 +123,8 @@ def card_line(judge: str, measure: str, several: Sequence[Conclusion], here: str
     return CardLine(judge, measure, first.estimate, first.verdict, told, first.p, first.smallest)
 
 
-def headline(
-    conclusions: Sequence[Conclusion], here: str = "{judge}", more: str = "", unreadable: float = math.nan
-) -> Headline | None:
-    """How many tests of a family show what, of numbers of one source of data; the largest that stands carries it.
-
-    `here` says which that is, with braces; `more` adds to the count of those that are shown.
-    """
-    if not conclusions:
-        return None
-    first = gravest(conclusions)[0]
-    tested = [each for each in conclusions if each.test]
-    if not tested:
-        said = f"nothing was tested: {clause([first])}"
-        return Headline(sentence(said, first.estimate.data), first.estimate, unreadable)
+def counted(tested: Sequence[Conclusion], more: str = "") -> str:
+    """How many tests show what, as a clause; `more` adds to the count of the first side that is shown."""
     counts: dict[str, list[Conclusion]] = {}
     if all(each.verdict != "bias" for each in tested):
         counts[tested[0].declared.above] = []
@@ -145,6 +136,21 @@ def headline(
         if words not in COUNTED.values()
     ]
     rest = [f"{words}: {len(found)}" for words, found in counts.items() if words in COUNTED.values()]
-    said = f"of {len(tested)} test{'s' * (len(tested) > 1)} shown {'; '.join([*shown, *rest])}"
-    said += f"; largest: {filled(here, [first])}"
+    return f"of {len(tested)} test{'s' * (len(tested) > 1)} shown {'; '.join([*shown, *rest])}"
+
+
+def headline(
+    conclusions: Sequence[Conclusion], here: str = "{judge}", more: str = "", unreadable: float = math.nan
+) -> Headline | None:
+    """How many tests of a family show what, of numbers of one source of data; the largest that stands carries it.
+
+    `here` says which that is, with braces; `more` as in `counted`. None for no numbers.
+    """
+    if not conclusions:
+        return None
+    first = gravest(conclusions)[0]
+    tested = [each for each in conclusions if each.test]
+    said = f"nothing was tested: {clause([first])}"
+    if tested:
+        said = f"{counted(tested, more)}; largest: {filled(here, [first])}"
     return Headline(sentence(said, first.estimate.data), first.estimate, unreadable)

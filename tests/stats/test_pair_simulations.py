@@ -18,7 +18,7 @@ import pytest
 
 from helpers.biases.self_preference import items
 from helpers.biases.self_preference import measured as self_preference_measured
-from helpers.biases.self_preference.measured import corrected
+from helpers.biases.self_preference.findings import contrasts
 from helpers.types import Estimate
 from studies.calibration.worlds.pairs import BEFORE, NAMES, REPEAT, PairWorld, sample
 from tests.calibrated import stored
@@ -75,10 +75,14 @@ def measured(world: str, run: int) -> list[Estimate]:
     )
 
 
+def holm(estimates: list[Estimate]) -> dict[str, float]:
+    return {judge: each.p for judge, each in contrasts(estimates).items()}
+
+
 @cache
 def replications(world: str, runs: int) -> dict[tuple[str, ...], np.ndarray]:
     """What `replicate` gives of a world, computed once."""
-    return replicate(lambda run: measured(world, run), corrected, runs)
+    return replicate(lambda run: measured(world, run), holm, runs)
 
 
 def given(each: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ import pytest
 from helpers.biases.position import both_orders
 from helpers.biases.position import measured as position_measured
 from helpers.biases.position.both_orders import pairs, valid
-from helpers.biases.position.measured import corrected
+from helpers.biases.position.findings import contrasts
 from helpers.types import Estimate
 from studies.calibration import running
 from studies.calibration.worlds.games import CANDIDATE, GameJudge, GameWorld, names, sample_frame, truth
@@ -72,10 +72,14 @@ def measured(world: str, run: int) -> list[Estimate]:
     return [*found, *position_measured.excess_flip(table, data, run), *position_measured.control_arms(table, data, run)]
 
 
+def holm(estimates: list[Estimate]) -> dict[str, float]:
+    return {each.estimate.where["judge"]: each.p for each in contrasts(estimates)}
+
+
 @cache
 def replications(world: str, runs: int) -> dict[tuple[str, ...], np.ndarray]:
     """What `replicate` gives of a world, computed once."""
-    return replicate(lambda run: measured(world, run), corrected, runs)
+    return replicate(lambda run: measured(world, run), holm, runs)
 
 
 # --- (a) fair judges, however noisy -----------------------------------------------------------------------------------

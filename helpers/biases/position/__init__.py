@@ -16,21 +16,7 @@ from helpers.biases.position.findings import (
     win_rows,
     win_words,
 )
-from helpers.biases.position.measured import (
-    choices_of,
-    confirmatory,
-    corrected,
-    measure,
-    rarer_side,
-    sensitivity_words,
-    smallest_detectable,
-)
-from helpers.biases.position.published import (
-    from_published,
-    leaderboard_points,
-    of_blocks,
-    published_finding,
-    published_grids,
-)
-from helpers.biases.position.published_counts import from_pairs, games_of, leaderboard_contrast, leaderboard_words
+from helpers.biases.position.leaderboards import leaderboard_contrast, leaderboard_points, leaderboard_words
+from helpers.biases.position.measured import choices_of, confirmatory, measure, rarer_side, sensitivity_words
+from helpers.biases.position.published import from_published, of_blocks, published_finding, published_grids
 from helpers.frames import games as tidy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,15 +73,9 @@ class Shown:
 def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:
     """One request a question and model: the baseline of its category and each candidate."""
     path = experiment.shared / "prompts" / "answer.txt"
-    return prompts.answer_trials(
-        path, experiment, ((question, _answering(experiment, question)) for question in questions)
-    )
-
-
-def _answering(experiment: Experiment, question: Question) -> Iterable[Model]:
-    """The baseline of a question and the candidates, of which it may be one."""
-    models = {model.name: model for model in (baseline_of(experiment, question), *experiment.candidates)}
-    return models.values()
+    # The baseline of a question may be one of the candidates.
+    models = [{m.name: m for m in (baseline_of(experiment, q), *experiment.candidates)}.values() for q in questions]
+    return prompts.answer_trials(path, experiment, zip(questions, models, strict=True))
 
 
 def answers(experiment: Experiment, questions: Sequence[Question], said: Replies) -> Answers:
@@ -119,7 +113,8 @@ def comparisons(experiment: Experiment, questions: Sequence[Question], answers: 
     """
     couples, by = _couples(questions), fit(answers)
     for question in questions:
-        prompts.check_nonce(prompts.nonce(experiment.seed, question.id), {f"question {question.id}": question.text})
+        nonce = prompts.nonce(experiment.seed, question.id)
+        prompts.check_nonce(nonce, {f"question {question.id}": question.text})
         mine = baseline_of(experiment, question).name
         baseline = next((answer for answer in by.get(question.id, ()) if answer.candidate == mine), None)
         controls = experiment.own["controls"] if question.place < experiment.own["control_limit"] else ()
@@ -131,7 +126,8 @@ def comparisons(experiment: Experiment, questions: Sequence[Question], answers: 
             if "identical" in controls:
                 yield Shown(question, "identical", candidate, candidate)
             other = answers.get((couples.get(question.id, ""), candidate.candidate))
-            if "quality_gap" in controls and other is not None and _fits(experiment, question, other):
+            fits = other is not None and other.outcome == "ok" and nonce not in (other.text or "").casefold()
+            if "quality_gap" in controls and fits:
                 yield Shown(question, "quality_gap", candidate, other)
 
 
@@ -146,12 +142,6 @@ def _couples(questions: Sequence[Question]) -> dict[str, str]:
         else:
             found[other], found[question.id] = question.id, other
     return found
-
-
-def _fits(experiment: Experiment, question: Question, other: Answer) -> bool:
-    """Whether an answer to another question can be shown here: it is whole and does not hold this prompt's nonce."""
-    nonce = prompts.nonce(experiment.seed, question.id)
-    return other.outcome == "ok" and nonce not in (other.text or "").casefold()
 
 
 def _trial(

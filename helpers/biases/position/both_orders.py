@@ -204,9 +204,7 @@ def share(rows: pd.DataFrame, values: pd.Series, reason: str = "no pair with two
 def class_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
     """How often verdicts mirror, nearly mirror or do not, by either reading; `where`: judge, candidate (, category).
 
-    `no_bias`, `weak_bias`, `significant_bias`, `acceptable_rate` of readable pairs; `invalid_share` of all lines;
-    `*_published` of all lines, lines without two games and unreadable ones included, as their source counts. Takes
-    `pairs`, uses condition none.
+    Takes `pairs`, uses condition none. The published rates are of all lines, unreadable ones included.
     """
     found = []
     for where, rows in places(table[table["condition"] == "none"]):
@@ -231,8 +229,8 @@ def patterns(table: pd.DataFrame, data: str) -> pd.DataFrame:
     """How often each pair of stored scores was given in each comparison, overall and by category, most frequent first.
 
     Columns: source, judge, candidate, category ("all": overall), pattern ("A>>B -> None"), game_1, game_2 (the stored
-    strings, "None" where null), class (as published), pairs, share (of all lines, as published), data. Takes `pairs`,
-    uses condition none; lines without two games are in no pattern.
+    strings), class (as published), pairs, share (of all lines), data. Takes `pairs`, uses condition none; lines without
+    two games are in no pattern.
     """
     found = []
     for place, rows in _counted(table, data):
@@ -252,9 +250,8 @@ def patterns(table: pd.DataFrame, data: str) -> pd.DataFrame:
 def class_counts(table: pd.DataFrame, data: str) -> pd.DataFrame:
     """How many lines are of each published class in each comparison, overall and by category.
 
-    Columns: source, judge, candidate, category ("all": overall), lines, then for no_bias, weak_bias, significant_bias,
-    any_bias (weak or significant) and acceptable_rate (none or weak) the lines and their share of all lines
-    (`<class>_share`), data. Takes `pairs`, uses condition none.
+    Columns: source, judge, candidate, category ("all": overall), lines, each class of PUBLISHED and its share of all
+    lines (`<class>_share`), data. Takes `pairs`, uses condition none.
     """
     found = []
     for place, rows in _counted(table, data):
@@ -348,73 +345,43 @@ def leaning(rows: pd.DataFrame) -> pd.Series:
     return pd.Series(np.nan_to_num((one + two) / 2), rows.index)
 
 
-def corrected_level(table: pd.DataFrame) -> float:
-    """The level of the first step of Holm's correction over all comparisons with a readable pair.
-
-    Some of these turn out to have no test; the level that is left for the others is never smaller than this one.
-    """
-    count = sum(1 for _ in comparisons(valid(table)))
-    return LEVEL / max(1, count)
-
-
 def first_position_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How much more often the first place wins both games than the second does, in pp; readable pairs, condition none.
 
-    A judge that is fair but noisy is at 0 however often it flips. `where`: judge, candidate (the confirmatory family),
-    and with category (exploratory). Takes `pairs`.
+    `where`: judge, candidate (the confirmatory family), and with category (exploratory). Takes `pairs`.
     """
-    level, found = corrected_level(table), []
-    for where, rows in _readable(table):
+    # Some comparisons turn out to have no test; the level left for the others is never smaller than this one.
+    level, found = LEVEL / max(1, sum(1 for _ in comparisons(valid(table)))), []
+    for where, rows in places(table[table["condition"] == "none"]):
+        rows = rows[rows["kind"] != INVALID]
         at = LEVEL if "category" in where else level
         interval = sign_flip_interval(signed(rows), clusters_of(rows), seed, NO_PAIR, at)
         found.append(estimate("first_position_effect", where, interval, data, "pp"))
     return found
 
 
-def _readable(table: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
-    """Each place with its readable pairs, an empty table where it has none."""
-    for where, rows in places(table[table["condition"] == "none"]):
-        yield where, rows[rows["kind"] != INVALID]
-
-
 def signed_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
     """The parts and companions of the first-position effect; `where`: judge, candidate. Takes `pairs`.
 
-    `position_consistency`, `primacy_share`, `recency_share` of readable pairs; `first_win_rate` of their decisive
-    verdicts; `graded_position_effect`, the mean verdict from -2 to 2 in favour of the first; `preference_fairness` = -
-    (pairs that lean to the first - to the second) / readable pairs, a tie in one game leaning to the winner of the
-    other (Shi et al. 2024, whose raw score is this difference exactly; their scripts divide by all pairs shown, the
-    unreadable ones included).
+    The raw score of Shi et al. 2024 is `preference_fairness` times the readable pairs.
     """
     found = []
-    for where, rows in _readable(table):
-        if "category" in where:
-            continue
-        shares = {
-            "position_consistency": rows["agree"],
-            "primacy_share": rows["both"] == "first",
-            "recency_share": rows["both"] == "second",
+    for where, rows in comparisons(table[table["condition"] == "none"]):
+        rows = rows[rows["kind"] != INVALID]
+        lean, each = leaning(rows), verdicts(rows)
+        decisive = each[each["sign"] != 0]
+        fairness = -(lean > 0).astype(float) + (lean < 0)
+        numbers = {
+            "position_consistency": share(rows, rows["agree"]),
+            "primacy_share": share(rows, rows["both"] == "first"),
+            "recency_share": share(rows, rows["both"] == "second"),
+            "first_win_rate": _mean(decisive, decisive["sign"] > 0, "no decisive verdict"),
+            "graded_position_effect": _mean(each, each["grade"]),
+            "preference_fairness": _mean(rows, fairness),
         }
-        found += [estimate(id, where, share(rows, values), data) for id, values in shares.items()]
-        each = verdicts(rows)
-        found.append(_first_win_rate(where, each, data))
-        found.append(estimate("graded_position_effect", where, _mean(each, each["grade"]), data, "score"))
-        lean = leaning(rows)
-        found.append(
-            estimate("preference_fairness", where, _mean(rows, -(lean > 0).astype(float) + (lean < 0)), data, "score")
-        )
+        units = {"graded_position_effect": "score", "preference_fairness": "score"}
+        found += [estimate(id, where, interval, data, units.get(id, "rate")) for id, interval in numbers.items()]
     return found
-
-
-def first_win_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
-    """Of `signed_rates` the `first_win_rate` alone. Takes `pairs`."""
-    every = [(where, rows) for where, rows in _readable(table) if "category" not in where]
-    return [_first_win_rate(where, verdicts(rows), data) for where, rows in every]
-
-
-def _first_win_rate(where: dict[str, str], each: pd.DataFrame, data: str) -> Estimate:
-    decisive = each[each["sign"] != 0]
-    return estimate("first_win_rate", where, _mean(decisive, decisive["sign"] > 0, "no decisive verdict"), data)
 
 
 def _mean(rows: pd.DataFrame, values: pd.Series, reason: str = NO_PAIR) -> Interval:

@@ -3,216 +3,141 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from helpers.biases.planted import Planted, mean_by, planted_table, trait, win_chance
 from helpers.biases.position.both_orders import LEVEL, comparisons, grid, pairs
-from helpers.biases.position.measured import (
-    Place,
-    confirmatory,
-    corrected,
-    detectable_beside,
-    exploratory,
-    family,
-    of,
-    place,
-    smallest_detectable,
-)
-from helpers.stats.standing import clash, leans, size, standing, together, worst
-from helpers.stats.tests import FLOOR, benjamini_hochberg
+from helpers.biases.position.measured import confirmatory, index, place, smallest_detectable
+from helpers.config.numbers import declared_by
+from helpers.stats.standing import conclude, together
 from helpers.types import Estimate, Model
-from helpers.words import CardLine, Headline, p_text, sentence
+from helpers.words import CardLine, Conclusion, Headline, sentence
+from helpers.words.sentences import card_line, counted, gravest, lines, say
+from helpers.words.sentences import headline as headline_of
 
 if TYPE_CHECKING:
     from helpers.run import Asked
 
 #: What is said of flips where no order was asked twice.
-NOISE = "; how much of that is noise is not known (the same order was not asked twice)"
+NOISE = "; how often they differ by noise alone is not known (the same order was not asked twice)"
+#: The comparison that a sentence is about.
+COMPARISON = "{judge} on {candidate}"
 
 
-def told_p(corrected: float) -> str:
-    """An exploratory p as sentences have it."""
-    return f"p {p_text(corrected)} by Benjamini and Hochberg, exploratory"
+def conclusions(estimates: Sequence[Estimate], *ids: str) -> list[Conclusion]:
+    """What may be said of the numbers with these ids; those of categories are a family of tests of their own."""
+    mine = [each for each in estimates if each.id in ids]
+    return conclude(mine, declared_by("position"), partial(smallest_detectable, index(estimates)))
 
 
-def percent(share: float) -> str:
-    """A share as sentences have it."""
-    return f"{100 * share:.1f} %"
-
-
-def lost(estimates: Sequence[Estimate], at: Place, each: Estimate, found: bool) -> str:
-    """What the verdicts that could not be read might do to the conclusion, if they were lost for what they said."""
-    share = of(estimates, "invalid_share", at)
-    bounds = [of(estimates, "first_position_sensitivity", at, choice=f"lost to {side}") for side in ("first", "second")]
-    if share is None or not share.value:
-        return ""
-    told = f"{percent(share.value)} of pairs could not be read"
-    if not found:
-        if None in bounds or not any(_apart(bound) for bound in bounds):
-            return ""
-        ends = " to ".join(f"{100 * bound.value:+.1f}" for bound in reversed(bounds))
-        return f" {told}; were they lost for their verdicts, the effect could be anything from {ends} pp."
-    worst, sign = (bounds[1], 1) if each.value > 0 else (bounds[0], -1)
-    if worst is None:
-        return ""
-    nearest = worst.value if math.isnan(worst.low) else min(sign * worst.low, sign * worst.high) * sign
-    return f" {told}, and could undo that if they were lost for their verdicts." if sign * nearest <= 0 else ""
-
-
-def _apart(each: Estimate) -> bool:
-    """Whether 0 lies outside the interval (or, where there is none, is not the value)."""
-    return each.low > 0 or each.high < 0 if not math.isnan(each.low) else bool(each.value)
-
-
-def ties(estimates: Sequence[Estimate], at: Place, each: Estimate, found: bool) -> str:
-    """Whether pairs with a tie in one game lean to a place: a judge whose ties depend on the order shows it there."""
-    full = of(estimates, "first_position_sensitivity", at, choice="one tie: full")
-    if full is None or math.isnan(full.low) or not _apart(full) or (found and full.value * each.value > 0):
-        return ""
-    where = "first" if full.value > 0 else "second"
-    return f" Pairs with a tie in one game lean to the {where}: with these counted {full} (exploratory, uncorrected)."
-
-
-def categories(estimates: Sequence[Estimate], at: Place, each: Estimate, found: bool) -> str:
-    """The categories that lean to a place where the whole does not, or favours the other one."""
-    every = [e for e in estimates if e.id == "first_position_effect" and "category" in e.where]
-    adjusted = benjamini_hochberg([e.p for e in every])
-    hits = [
-        (e, p)
-        for e, p in zip(every, adjusted, strict=True)
-        if place(e.where) == at and p < LEVEL and not (found and e.value * each.value > 0)
-    ]
-    if not hits:
-        return ""
-    named = ", ".join(f"{e.where['category']} {e}" for e, _ in hits)
-    largest = max(p for _, p in hits)
-    return f" But categories that lean: {named} ({told_p(largest)} at most, over all categories)."
-
-
-def flips(estimates: Sequence[Estimate], at: Place, found: bool) -> str:
-    """How often the verdict changes, and how much of that asking again does as well."""
-    agreed = of(estimates, "position_consistency", at)
-    if agreed is None or math.isnan(agreed.value):
-        return ""
-    told = f" The two orders disagree on the outcome in {percent(1 - agreed.value)} of pairs"
-    more = of(estimates, "excess_flip", at)
-    if more is None or math.isnan(more.value):
-        return f"{told}{NOISE}."
-    if math.isnan(more.p):
-        return f"{told}; {more} more than when asked again in the same order ({more.method})."
-    p = exploratory(estimates, "excess_flip")[at]
-    if p < LEVEL and more.value > 0:
-        return f"{told}: it seems more often than when asked again in the same order, by {more} ({told_p(p)})."
-    least = detectable_beside(estimates, more)
-    weaker = "; the direction needs fewer questions than this does" if found else ""
-    return (
-        f"{told}: not measurably more often than when asked again in the same order ({more}, {told_p(p)}; "
-        f"{100 * least:.1f} pp more would be found in 80 % of such runs){weaker}."
-    )
+def contrasts(estimates: Sequence[Estimate]) -> list[Conclusion]:
+    """What may be said of the confirmatory contrasts, one a judge and candidate."""
+    effects = [each for each in estimates if "category" not in each.where or each.id != "first_position_effect"]
+    return conclusions(effects, "first_position_effect")
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
     """The bottom line, a sentence a judge and candidate: which place it favours, and what its other flips may be."""
-    p, least = corrected(estimates), smallest_detectable(estimates)
-    tests = sum(not math.isnan(each) for each in p.values())
-    lines = [f"- {_sentence(estimates, at, each, p[at], least[at], tests)}" for at, each in family(estimates).items()]
-    if not lines:
-        return "No candidate was judged against a baseline in both orders: nothing can be concluded."
-    return "\n".join([*_summary(family(estimates), p), *lines])
-
-
-def _summary(each: Mapping[Place, Estimate], p: Mapping[Place, float]) -> list[str]:
-    """How many comparisons favour a place, and whose they are; nothing where there are few to read."""
-    tested = [at for at in each if not math.isnan(p[at])]
-    if len(tested) < 4:
-        return []
-    simulated = "SIMULATED: " if any(e.data == "simulated" for e in each.values()) else ""
-    told = []
-    for word, sign in (("first", 1), ("second", -1)):
-        found = [at for at in tested if p[at] < LEVEL and sign * each[at].value > 0]
-        judges = ", ".join(f"{judge} {n}" for judge, n in Counter(at[0] for at in found).items())
-        several = len({at[0] for at in found}) < len(found)
-        told.append(f"{len(found)} favour the **{word}** place{f' ({judges})' if several else ''}")
-    unsure = sum(not p[at] < LEVEL and leans(each[at]) for at in tested)
-    none = sum(not p[at] < LEVEL for at in tested) - unsure
-    if unsure:
-        told.append(f"{unsure} lean{'s' * (unsure == 1)} to a place without standing after correction")
-    counted = f"{simulated}{'of' if simulated else 'Of'} {len(tested)} comparisons tested {', '.join(told)}"
-    return [f"{counted}, and {none} show{'s' * (none == 1)} no measurable preference.", ""]
-
-
-def _who(at: Place, each: Estimate) -> str:
-    judge, candidate, *source = at
-    told = f"{judge} on {candidate}" + (f" ({source[0]})" if source else "")
-    return f"SIMULATED: {told}" if each.data == "simulated" else told
-
-
-def _sentence(estimates: Sequence[Estimate], at: Place, each: Estimate, p: float, least: float, tests: int) -> str:
-    who, found = _who(at, each), p < LEVEL
-    beside = "".join(clause(estimates, at, each, found) for clause in (lost, ties, categories))
-    beside += flips(estimates, at, found)
-    if math.isnan(p):
-        shown = f" ({each})" if each.value == each.value else ""
-        told = "nothing can be concluded" if math.isnan(each.low) else "no test"
-        why = each.method.rpartition("; ")[2]
-        return f"{who}: **{told}** on a preference for a place{shown}: {why}.{beside}"
-    told = f"{each} of pairs, Holm p {p_text(p, FLOOR in each.method)}" + (f" of {tests} tests" if tests > 1 else "")
-    told += clash(each, p)
+    estimates = titled(estimates)
+    found = contrasts(estimates)
     if not found:
-        enough = f"a true effect of {100 * least:.1f} pp would be found in 80 % of such runs"
-        seen = enough if least == least else "no effect would be found in 80 % of such runs"
-        if leans(each):
-            side = "first" if each.value > 0 else "second"
-            said = f"**leans to the {side} place, not established** after correction ({told})"
-        else:
-            said = f"**no measurable preference for a place** ({told})"
-        return f"{who}: {said}; {seen}.{beside}"
-    which, other = ("first", "second") if each.value > 0 else ("second", "first")
-    share = "primacy_share", "recency_share"
-    one, two = (of(estimates, id, at) for id in (share if which == "first" else reversed(share)))
-    wins = (
-        f": it wins both orders in {percent(one.value)} of pairs, the {other} in {percent(two.value)}"
-        if one and two
-        else ""
-    )
-    return f"{who} **favours the answer shown {which}**{wins} ({told}).{beside}"
+        return "No candidate was judged against a baseline in both orders: nothing can be concluded."
+    effects = conclusions(estimates, "first_position_effect")
+    split = [each for each in effects if "category" in each.estimate.where and each.p < LEVEL]
+    others = ("invalid_share", "primacy_share", "recency_share", "position_consistency", "excess_flip")
+    beside = {(each.estimate.id, place(each.estimate.where)): each for each in conclusions(estimates, *others)
+              if "category" not in each.estimate.where and not math.isnan(each.estimate.value)}  # fmt: skip
+    known, points = index(estimates), []
+    for each in found:
+        at = place(each.estimate.where)
+        mine = {id: beside[id, at] for id in others if (id, at) in beside}
+        clauses = [*_wins(each, mine), *_lost(each, mine, known), *_ties(each, known), *_categories(each, split)]
+        points.append(f"{lines([each], COMPARISON)[:-1]}{''.join(f'; {clause}' for clause in clauses)}{_flips(mine)}.")
+    tested = [each for each in found if each.test]
+    # Where there are few to read a summary says nothing new.
+    summary = [sentence(counted(tested), tested[0].estimate.data), ""] if len(tested) > 3 else []
+    return "\n".join([*summary, *points])
+
+
+def _sign(each: Conclusion) -> int:
+    """The side that an effect is shown on: 1 the first place, -1 the second, 0 where nothing is shown."""
+    return 0 if each.verdict != "bias" else 1 if each.estimate.value > 0 else -1
+
+
+def _side(each: Estimate | None) -> int:
+    """The side on which a number lies with its interval; 0 where that includes 0, and where there is no number."""
+    ends = (math.nan,) if each is None else (each.value,) if math.isnan(each.low) else (each.low, each.high)
+    return all(end > 0 for end in ends) - all(end < 0 for end in ends)
+
+
+def _wins(each: Conclusion, mine: Mapping[str, Conclusion]) -> list[str]:
+    """What an effect that is shown is made of."""
+    return [say(mine[id]) for id in ("primacy_share", "recency_share") if id in mine and _sign(each)]
+
+
+def _lost(each: Conclusion, mine: Mapping[str, Conclusion], known: Mapping[tuple, Estimate]) -> list[str]:
+    """What the verdicts that could not be read might do to the conclusion, if they were lost for what they said."""
+    bounds = [_choice(each, known, f"lost to {side}") for side in ("first", "second")]
+    sign, unread = _sign(each), mine.get("invalid_share")
+    if unread is None or not unread.estimate.value:
+        return []
+    if sign and (against := bounds[sign > 0]) is not None and _side(against) != sign:
+        return [f"{say(unread)}, which could undo that if they were lost for their verdicts"]
+    if not sign and None not in bounds and any(map(_side, bounds)):
+        ends = " to ".join(f"{100 * bound.value:+.1f}" for bound in reversed(bounds))
+        return [f"{say(unread)}; were they lost for their verdicts, the effect could be anything from {ends} pp"]
+    return []
+
+
+def _choice(each: Conclusion, known: Mapping[tuple, Estimate], choice: str) -> Estimate | None:
+    return known.get(("first_position_sensitivity", frozenset({**each.estimate.where, "choice": choice}.items())))
+
+
+def _ties(each: Conclusion, known: Mapping[tuple, Estimate]) -> list[str]:
+    """Whether pairs with a tie in one game lean to a place: a judge whose ties depend on the order shows it there."""
+    full = _choice(each, known, "one tie: full")
+    if not _side(full) or math.isnan(full.low) or _side(full) == _sign(each):
+        return []
+    side = "first" if full.value > 0 else "second"
+    return [f"pairs with a tie in one game lean to the {side}: with these counted {full} (exploratory, uncorrected)"]
+
+
+def _categories(each: Conclusion, split: Sequence[Conclusion]) -> list[str]:
+    """The categories that lean to a place where all questions together do not, or favour the other one."""
+    at, sign = place(each.estimate.where), _sign(each)
+    return [
+        f"but on {one.estimate.where['category']} questions: {say(one)}"
+        for one in split
+        if place(one.estimate.where) == at and not sign * one.estimate.value > 0
+    ]
+
+
+def _flips(mine: Mapping[str, Conclusion]) -> str:
+    """How often both orders agree, and how much of their difference asking again makes as well."""
+    if "position_consistency" not in mine:
+        return ""
+    noise = f"; {say(mine['excess_flip'])}" if "excess_flip" in mine else NOISE
+    return f"; {say(mine['position_consistency'])}{noise}"
 
 
 def identical_words(estimates: Sequence[Estimate]) -> str:
     """What each judge does with the same text in both slots, beside a good answer against a bad one."""
-    lines, adjusted = [], exploratory(estimates, "identical_pair_effect")
-    for each in estimates:
-        if each.id != "identical_pair_effect":
-            continue
-        at = place(each.where)
-        told = f"- {_who(at, each)}: on two identical texts {each}"
-        if each.p == each.p:
-            least = detectable_beside(estimates, each)
-            said = "it leans to the " + ("first" if each.value > 0 else "second") + " place or its letter"
-            null = "no measurable preference for a place"
-            null += f"; {100 * least:.1f} pp would be found in 80 % of such runs" if least == least else ""
-            told += f" ({told_p(adjusted[at])}): {said if adjusted[at] < LEVEL else null}"
-        else:
-            told += f" ({each.method})"
-        right = of(estimates, "quality_gap_accuracy", at)
-        if right is not None and right.value == right.value:
-            why = f" ({right.method})" if right.low != right.low else ""
-            told += f"; it prefers the good answer to a grossly bad one in {right}{why}"
-        lines.append(f"{told}.")
-    return "\n".join(lines) or "No judge was shown the same text twice."
+    found = conclusions(titled(estimates), "identical_pair_effect", "quality_gap_accuracy")
+    shown = {place(each.estimate.where) for each in found if each.estimate.id == "identical_pair_effect"}
+    return (
+        lines((each for each in found if place(each.estimate.where) in shown), COMPARISON, inline=True)
+        or "No judge was shown the same text twice."
+    )
 
 
-PLACE, AGREEMENT, UNREADABLE = "first position", "both orders agree", "unreadable"
-#: What is told of a judge over all its comparisons: id of the shares, measure, words.
-SHARES = (
-    ("position_consistency", AGREEMENT, "names the same winner in both orders in this share of pairs"),
-    ("invalid_share", UNREADABLE, "leaves this share of pairs without two readable verdicts"),
-)
+PLACE = "first position"
+#: What is said of a judge over all its comparisons: id of the shares, measure.
+SHARES = {"position_consistency": "both orders agree", "invalid_share": "unreadable"}
 
 
 def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
@@ -223,51 +148,38 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     several prompts are one judge. `vendors` is not needed.
     """
     del vendors
-    lines = []
+    found = []
     for data in dict.fromkeys(each.data for each in estimates):
         mine = [each for each in estimates if each.data == data]
-        known, p, least = family(mine), corrected(mine), smallest_detectable(mine)
-        for judge in sorted({_judge(at) for at in known}):
-            lines.append(_place(judge, {at: e for at, e in known.items() if _judge(at) == judge}, p, least))
-        for id, measure, words in SHARES:
+        judges: dict[str, list[Conclusion]] = {}
+        for each in contrasts(mine):
+            judges.setdefault(_judge(each.estimate.where), []).append(each)
+        found += [_place_line(judge, several) for judge, several in sorted(judges.items())]
+        compared = [place(each.estimate.where) for several in judges.values() for each in several]
+        for id, measure in SHARES.items():
             shares: dict[str, list[Estimate]] = {}
             for each in mine:
                 # Controls and categories are other comparisons, or part of these.
-                if each.id == id and place(each.where) in known and len(each.where) == len(place(each.where)):
-                    shares.setdefault(_judge(place(each.where)), []).append(each)
-            for judge, several in sorted(shares.items()):
-                share = together(several, id, judge, "comparisons")
-                lines.append(CardLine(judge, measure, share, "described", words))
-    return lines
+                if each.id == id and place(each.where) in compared and len(each.where) == len(place(each.where)):
+                    shares.setdefault(_judge(each.where), []).append(each)
+            every = [together(several, id, judge, "comparisons") for judge, several in sorted(shares.items())]
+            found += [card_line(each.estimate.where["judge"], measure, [each]) for each in conclusions(every, id)]
+    return found
 
 
-def _judge(at: Place) -> str:
+def _judge(where: Mapping[str, str]) -> str:
     """Whose comparison it is: LLMBar's evaluators are named model/prompt."""
-    return at[0].partition("/")[0] if at[2:] == ("LLMBar",) else at[0]
+    return where["judge"].partition("/")[0] if where.get("source") == "LLMBar" else where["judge"]
 
 
-def _place(
-    judge: str, mine: Mapping[Place, Estimate], p: Mapping[Place, float], least: Mapping[Place, float]
-) -> CardLine:
-    verdicts = {at: standing(each, p[at]) for at, each in mine.items()}
-    gravest = worst(verdicts.values())
-    at = max((at for at in mine if verdicts[at] == gravest), key=lambda at: size(mine[at]))
-    each, side = mine[at], "first" if mine[at].value > 0 else "second"
-    words = {
-        "bias": f"favours the answer shown {side}",
-        "hint": f"leans to the answer shown {side}",
-        "not shown": "shows no measurable preference for a place",
-        "untold": f"was not tested for a preference for a place ({each.method.rpartition('; ')[2]})",
-    }[gravest]
-    sides = {word: _favouring(mine, verdicts, sign) for word, sign in (("first", 1), ("second", -1))}
-    if len(mine) > 1:
-        words += f"; of {len(mine)} comparisons {sides['first']} favour the first place, {sides['second']} the second"
-    here = f"on {at[1]}" if at[0] == judge else at[0]
-    return CardLine(judge, PLACE, each, gravest, f"{words} (here: {here})", p[at], least[at])
-
-
-def _favouring(mine: Mapping[Place, Estimate], verdicts: Mapping[Place, str], sign: int) -> int:
-    return sum(verdicts[at] == "bias" and sign * each.value > 0 for at, each in mine.items())
+def _place_line(judge: str, several: Sequence[Conclusion]) -> CardLine:
+    line, at = card_line(judge, PLACE, several), gravest(several)[0].estimate.where
+    here = f"on {at['candidate']}" if at["judge"] == judge else at["judge"]
+    words = f"{line.words} (here: {here})"
+    if len(several) > 1:
+        first, second = (sum(_sign(each) == sign for each in several) for sign in (1, -1))
+        words += f"; of {len(several)} comparisons {first} favour the first place, {second} the second"
+    return replace(line, words=words)
 
 
 def headline(estimates: Sequence[Estimate]) -> Headline | None:
@@ -275,25 +187,10 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
 
     The largest effect that stands carries it, else the largest one. None where nothing was compared in both orders.
     """
-    known, p = family(estimates), corrected(estimates)
-    if not known:
-        return None
-    verdicts = {at: standing(each, p[at]) for at, each in known.items()}
-    gravest = worst(verdicts.values())
-    each = max((e for at, e in known.items() if verdicts[at] == gravest), key=size)
-    tested = sum(not math.isnan(p[at]) for at in known)
-    first, second = (_favouring(known, verdicts, sign) for sign in (1, -1))
-    leans = sum(verdict == "hint" and not math.isnan(p[at]) for at, verdict in verdicts.items())
-    said = f"of {tested} comparison{'s' * (tested != 1)} tested {first} favour{'s' * (first == 1)} the answer shown "
-    said += f"first, {second} the one shown second"
-    if leans:
-        said += f", {leans} lean{'s' * (leans == 1)} to one without standing"
-    if not tested:
-        said = "a preference for a place was tested in no comparison"
-    largest = f"; largest: {each.where['judge']} on {each.where['candidate']}"
-    lost = [e for e in estimates if e.id == "invalid_share" and place(e.where) in known and "category" not in e.where]
-    unreadable = together(lost, "invalid_share", "", "comparisons").value
-    return Headline(sentence(said + largest * (tested > 0), each.data), each, unreadable)
+    found = contrasts(estimates)
+    at = [each.estimate.where for each in found]
+    lost = [each for each in estimates if each.id == "invalid_share" and each.where in at]
+    return headline_of(found, COMPARISON, unreadable=together(lost, "invalid_share", "", "comparisons").value)
 
 
 #: What the place of an effect over all questions is called where categories are shown.
@@ -302,16 +199,13 @@ ALL = "all questions"
 
 def titled(estimates: Sequence[Estimate]) -> list[Estimate]:
     """The estimates with the source in the candidate's name where it tells two comparisons apart, as figures need."""
-    return [
-        replace(each, where={k: v for k, v in each.where.items() if k != "source"} | {"candidate": _titled(each.where)})
-        if "source" in each.where
-        else each
-        for each in estimates
-    ]
-
-
-def _titled(where: dict[str, str]) -> str:
-    return f"{where['candidate']} ({where['source']})"
+    found = []
+    for each in estimates:
+        where = {key: value for key, value in each.where.items() if key != "source"}
+        if "source" in each.where:
+            each = replace(each, where=where | {"candidate": f"{where['candidate']} ({each.where['source']})"})
+        found.append(each)
+    return found
 
 
 def outcome_cells(frame: pd.DataFrame, data: str) -> pd.DataFrame:
@@ -340,25 +234,15 @@ def by_category(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 
 def class_words(estimates: Sequence[Estimate]) -> str:
-    """Of each comparison: how often the two orders do not mirror each other, and how much of that favours a place."""
-    lines = []
-    for each in estimates:
-        if each.id != "significant_bias_published" or "category" in each.where:
-            continue
-        at = place(each.where)
-        own, lost = of(estimates, "significant_bias", at), of(estimates, "invalid_share", at)
-        one, two = of(estimates, "primacy_share", at), of(estimates, "recency_share", at)
-        if own is None or one is None or two is None or lost is None or own.value != own.value:
-            continue
-        who = f"SIMULATED: {' on '.join(at[:2])}" if each.data == "simulated" else " on ".join(at[:2])
-        rest = own.value - one.value - two.value
-        ties = f"; {100 * rest:.1f} % name a tie in one order alone" if rest > 1e-9 else ""
-        lines.append(
-            f"- {who}{f' ({at[2]})' if at[2:] else ''}: not mirrored in {own} of readable pairs ({each} of lines by "
-            f"the published rule); unreadable {100 * lost.value:.1f} %. The first place wins both orders in "
-            f"{100 * one.value:.1f} %, the second in {100 * two.value:.1f} %{ties}."
-        )
-    return "\n".join(lines) or "No comparison has a readable pair."
+    """Of each comparison: how often the two orders do not mirror each other, and how much of that favours a place.
+
+    What favours neither is a tie in one order alone.
+    """
+    ids = ("significant_bias", "significant_bias_published", "invalid_share", "primacy_share", "recency_share")
+    read = [each for each in titled(estimates) if each.id in ids and "category" not in each.where]
+    by = {id: {place(each.where) for each in read if each.id == id and each.value == each.value} for id in ids}
+    kept = [each for each in read if all(place(each.where) in several for several in by.values())]
+    return lines(conclusions(kept, *ids), COMPARISON, inline=True) or "No comparison has a readable pair."
 
 
 def win_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -368,54 +252,32 @@ def win_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 def win_words(estimates: Sequence[Estimate]) -> str:
     """What style control changes, and where it could not be made."""
-    rows = {(place(e.where), e.where["style"]): e for e in win_rows(estimates) if e.where.get("weight") == "1"}
-    moved, missing = {}, {}
-    for (at, style), each in rows.items():
-        if style != "controlled":
-            continue
-        if each.value == each.value:
-            moved[at] = each.value - rows[at, "raw"].value
-        else:
-            missing.setdefault(each.method.rpartition("; ")[2], []).append(at)
-    if not moved and not missing:
+    rows = [each for each in win_rows(titled(estimates)) if each.where.get("weight") == "1"]
+    if all(each.where["style"] == "raw" for each in rows):
         return "No style control: the texts of the answers are not known here (`answers` can name them)."
-    simulated = "SIMULATED: " if any(each.data == "simulated" for each in rows.values()) else ""
-    told = []
-    if moved:
-        at = max(moved, key=lambda at: abs(moved[at]))
-        told.append(
-            f"{simulated}at equal style the win rate of {len(moved)} comparisons is another one by "
-            f"{100 * min(moved.values()):+.1f} to {100 * max(moved.values()):+.1f} pp, most for {' on '.join(at[:2])} "
-            f"({rows[at, 'raw']} as judged, {rows[at, 'controlled']} at equal style). Intervals of both share their "
-            "verdicts: whether they differ cannot be read off them."
-        )
-    for why, some in missing.items():
-        told.append(f"{simulated}{len(some)} comparisons: {why}.")
-    return " ".join(told)
+    shared = "Intervals of both share their verdicts: whether they differ cannot be read off them."
+    return f"{lines(conclusions(rows, 'win_rate'), COMPARISON, inline=True)}\n\n{shared}"
 
 
 def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
     """What goes into tables: name, caption, estimates, row keys and column keys."""
-    whole = titled([each for each in estimates if "category" not in each.where])
-
-    def some(*ids: str) -> list[Estimate]:
-        return [each for each in whole if each.id in ids]
-
-    at = ["judge", "candidate"]
     ours = ("no_bias", "weak_bias", "significant_bias", "acceptable_rate", "invalid_share")
     theirs = tuple(f"{id}_published" for id in ours[:4])
     signed = ("first_position_effect", "first_win_rate", "position_consistency", "primacy_share", "recency_share")
     beside = ("excess_flip", "identical_pair_effect", "quality_gap_accuracy")
-    told = {
-        "classes": ("Classes of pairs of verdicts, of readable pairs.", ours, ["id"]),
-        "classes_published": ("Classes as published: of all lines, stored strings untouched.", theirs, ["id"]),
-        "place": ("Which place each judge favours.", signed, ["id"]),
-        "beyond_noise": ("Flips beyond noise, identical and far apart answers.", beside, ["id"]),
-        "win_rate": ("Win rates, by style control and weight of strong verdicts.", ("win_rate",), ["style", "weight"]),
-        "sensitivity": ("The effect of the place under each choice.", ("first_position_sensitivity",), ["choice"]),
-    }
-    tables = [(name, words, some(*ids), at, columns) for name, (words, ids, columns) in told.items()]
-    return [table for table in tables if table[2]]
+    tables = (
+        ("classes", "Classes of pairs of verdicts, of readable pairs.", ours, ["id"]),
+        ("classes_published", "Classes as published: of all lines, stored strings untouched.", theirs, ["id"]),
+        ("place", "Which place each judge favours.", signed, ["id"]),
+        ("beyond_noise", "Flips beyond noise, identical and far apart answers.", beside, ["id"]),
+        ("win_rate", "Win rates, by style control and weight of strong verdicts.", ("win_rate",), ["style", "weight"]),
+        ("sensitivity", "The effect of the place under each choice.", ("first_position_sensitivity",), ["choice"]),
+    )
+    rows = titled([each for each in estimates if "category" not in each.where])
+    found = [
+        (name, words, [e for e in rows if e.id in ids], ["judge", "candidate"], at) for name, words, ids, at in tables
+    ]
+    return [table for table in found if table[2]]
 
 
 #: What a simulated judge has that is not told otherwise.

@@ -14,7 +14,7 @@ would be foreseen to flip 3/8 and does flip 1/2; and an r averaged over question
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -26,7 +26,6 @@ from helpers.biases.position import both_orders
 from helpers.biases.position.both_orders import (
     GRADES,
     INVALID,
-    LEVEL,
     NO_PAIR,
     comparisons,
     leaning,
@@ -51,8 +50,7 @@ from helpers.stats.intervals import (
 )
 from helpers.stats.power import detectable_effect, detectable_mcnemar
 from helpers.stats.sandwich import Spread, adjust_scores, combine_pieces
-from helpers.stats.standing import correct_family, tested
-from helpers.stats.tests import benjamini_hochberg
+from helpers.stats.standing import tested
 from helpers.types import Estimate
 
 #: A comparison: judge and candidate, and the source where several hold the same two.
@@ -64,20 +62,15 @@ def place(where: Mapping[str, str]) -> Place:
     return tuple(where[key] for key in ("judge", "candidate", "source") if key in where)
 
 
-def of(estimates: Sequence[Estimate], id: str, at: Place, **more: str) -> Estimate | None:
-    """The one estimate with this id, comparison and further keys; None where there is none."""
-    for each in estimates:
-        if each.id != id or place(each.where) != at:
-            continue
-        if {key: value for key, value in each.where.items() if key not in ("judge", "candidate", "source")} == more:
-            return each
-    return None
+def index(estimates: Iterable[Estimate]) -> dict[tuple[str, frozenset], Estimate]:
+    """The estimates by id and place."""
+    return {(each.id, frozenset(each.where.items())): each for each in estimates}
 
 
-def family(estimates: Sequence[Estimate]) -> dict[Place, Estimate]:
-    """The confirmatory contrasts, one a judge and candidate: first_position_effect over all its categories."""
-    chosen = [e for e in estimates if e.id == "first_position_effect" and "category" not in e.where]
-    return {place(each.where): each for each in chosen}
+def sides(known: Mapping[tuple, Estimate], each: Estimate) -> list[Estimate]:
+    """How often the first place wins both orders of a comparison, and how often the second, where both are known."""
+    at = frozenset((key, value) for key, value in each.where.items() if key != "category")
+    return [known[id, at] for id in ("primacy_share", "recency_share") if (id, at) in known]
 
 
 def rarer_side(each: Estimate, estimates: Sequence[Estimate]) -> float:
@@ -87,53 +80,29 @@ def rarer_side(each: Estimate, estimates: Sequence[Estimate]) -> float:
     """
     if each.id != "first_position_effect" or each.n != each.clusters:
         return math.nan
-    sides = [of(estimates, id, place(each.where)) for id in ("primacy_share", "recency_share")]
-    return min(
-        (side.value if side is not None else math.nan for side in sides), key=lambda share: (share == share, share)
-    )
+    shares = [side.value for side in sides(index(estimates), each)]
+    return min(shares) if len(shares) == 2 else math.nan
 
 
 def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
-    """The confirmatory family with the number of tests that Holm corrects it for."""
-    contrasts = [*family(estimates).values()]
+    """The confirmatory family, first_position_effect over all categories, with the number of its tests."""
+    contrasts = [e for e in estimates if e.id == "first_position_effect" and "category" not in e.where]
     return [(contrasts, sum(map(tested, contrasts)))]
 
 
-def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:
-    """Holm's p of the confirmatory family, by comparison; NaN where there was no test."""
-    return correct_family(family(estimates))
+def smallest_detectable(known: Mapping[tuple, Estimate], each: Estimate, level: float) -> float:
+    """The smallest true effect (a fraction, as pp are stored) found with power 0.8 by a test at this level.
 
-
-def exploratory(estimates: Sequence[Estimate], id: str) -> dict[Place, float]:
-    """Benjamini and Hochberg's p of one exploratory number over all comparisons; NaN where there was no test."""
-    each = {place(e.where): e for e in estimates if e.id == id and "category" not in e.where}
-    return correct_family(each, benjamini_hochberg)
-
-
-def detectable_beside(estimates: Sequence[Estimate], each: Estimate) -> float:
-    """The smallest true effect of one exploratory number found with power 0.8 at the level that one hit needs."""
-    tests = sum(not math.isnan(p) for p in exploratory(estimates, each.id).values())
-    sides = 2 if "one-sided" in each.method else 1  # a two-sided test at twice the level
-    return detectable_effect(each.se, each.df, 0.8, sides * LEVEL / max(1, tests))
-
-
-def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> dict[Place, float]:
-    """The smallest true first_position_effect (a fraction, as pp are stored) found with this power, by comparison.
-
-    After Holm's first step. Where each question has one pair, by the exact McNemar test, with as many pairs won twice
-    by the place that won fewer as were seen; else by t from each contrast's own standard error. NaN where it has none,
-    and where no effect is found so often.
+    Of a first_position_effect where each question has one pair by the exact McNemar test, with as many pairs won twice
+    by the place that won fewer as were seen; else by t from its own standard error. NaN where it has none, and where no
+    effect is found so often. `known` as `index` gives it.
     """
-    each = family(estimates)
-    level = LEVEL / max(1, sum(not math.isnan(e.p) for e in each.values()))
-    return {at: _detectable(estimates, at, e, power, level) for at, e in each.items()}
-
-
-def _detectable(estimates: Sequence[Estimate], at: Place, each: Estimate, power: float, level: float) -> float:
-    sides = [of(estimates, id, at) for id in ("primacy_share", "recency_share")]
-    if each.n == each.clusters and all(sides) and not math.isnan(each.se):
-        return detectable_mcnemar(each.n, min(round(side.value * side.n) for side in sides), power, level)
-    return detectable_effect(each.se, each.df, power, level)
+    shares = sides(known, each)
+    single = each.n == each.clusters and not math.isnan(each.se) and "category" not in each.where
+    if each.id == "first_position_effect" and single and len(shares) == 2:
+        return detectable_mcnemar(each.n, min(round(side.value * side.n) for side in shares), 0.8, level)
+    # A one-sided test is a two-sided one at twice the level.
+    return detectable_effect(each.se, each.df, level=level * (2 if "one-sided" in each.method else 1))
 
 
 NEEDS_REPEAT = "needs each order asked twice on the same question (repeats = 2 where judges are asked)"
@@ -206,8 +175,7 @@ def _dealt(counts: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
 def excess_flip(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How much more often verdicts name another winner with swapped orders than with the same order asked again, in pp.
 
-    Condition none, all repeats, each question with two readable verdicts in each order counts once; p by dealing the
-    verdicts anew to the orders. `where`: judge, candidate. Takes `pairs`.
+    Condition none, all repeats. `where`: judge, candidate. Takes `pairs`.
     """
     counted, found = winners(table), []
     for where, rows in comparisons(counted):
@@ -232,40 +200,28 @@ def _excess(values: np.ndarray, clusters: pd.Series, one: np.ndarray, two: np.nd
 
 
 def control_arms(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
-    """What a judge does with the same text twice and with a good answer against a grossly bad one.
+    """`identical_pair_effect` and `quality_gap_accuracy` over single readable verdicts; `where`: judge, candidate.
 
-    `identical_pair_effect`: P(first) - P(second) over single readable verdicts on identical texts, ties counting for
-    neither, in pp: whatever is not 0 is a preference for a place or its letter. `quality_gap_accuracy`: how often the
-    good answer wins, a tie counting as not. `where`: judge, candidate; nothing where an arm was not asked. Takes
-    `pairs`.
+    Nothing where an arm was not asked. Takes `pairs`.
     """
     found = []
     for where, rows in comparisons(table[table["condition"] == "identical"]):
-        each = _single(rows)
+        each = verdicts(rows).dropna(subset="sign")
         interval = sign_flip_interval(each["sign"], each["cluster"], seed, "no readable verdict")
         found.append(estimate("identical_pair_effect", where, interval, data, "pp"))
     for where, rows in comparisons(table[table["condition"] == "quality_gap"]):
-        each = _single(rows)
-        interval = share(each, each["sign"] * each["side"] > 0, "no readable verdict")
+        each = verdicts(rows).dropna(subset="sign")
+        interval = share(each, each["for_candidate"] > 0, "no readable verdict")
         found.append(estimate("quality_gap_accuracy", where, interval, data))
     return found
-
-
-def _single(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row a readable verdict: cluster, sign (in favour of the first), side (1: the candidate stood first)."""
-    label = pd.concat([rows["verdict_1"], rows["verdict_2"]], ignore_index=True)
-    cluster = pd.concat([clusters_of(rows)] * 2, ignore_index=True)
-    each = pd.DataFrame({"cluster": cluster, "sign": signs(label), "side": np.repeat([-1, 1], len(rows))})
-    return each[each["sign"].notna()]
 
 
 def flip_by_gap(table: pd.DataFrame, data: str) -> list[Estimate]:
     """How often the two orders name different winners where the answers are near in quality, and where far apart.
 
-    The gap of a pair is |mean verdict for the candidate| on -2..2, both orders, of the other judges of the same two
-    answers, or else of the judge's own other repeats: never the pair's own verdicts, which would make gap and flip one
-    thing. `where`: judge, candidate, gap ("small", "middle", "large": thirds of its pairs; equal gaps stay together).
-    Nothing where neither exists. Takes `pairs`.
+    The gap of a pair is |mean verdict for the candidate| on -2..2 of the other judges of the same two answers, or else
+    of the judge's own other repeats: never the pair's own verdicts, which would make gap and flip one thing. `where`:
+    judge, candidate, gap (thirds of its pairs; equal gaps stay together). Takes `pairs`.
     """
     rows = valid(table)
     rows = rows.assign(grade=sum(side * signs(rows[f"verdict_{game}"], GRADES) for game, side in ((1, -0.5), (2, 0.5))))
@@ -310,10 +266,9 @@ METHOD = "Bradley-Terry logistic at equal style, question-clustered sandwich t"
 def win_rate(table: pd.DataFrame, data: str, features: pd.DataFrame | None = None) -> list[Estimate]:
     """How often the candidate wins against the baseline, averaged over both games, a tie counting half.
 
-    `where`: judge, candidate (, category), style, weight ("1", "3": what a strong verdict counts in the mean or the
-    likelihood; no row is repeated). style "raw": as the verdicts say. style "controlled", with `features`: at equal
-    style, the intercept of a logistic regression on the differences of STYLE between the two answers. `features` has a
-    row an answer: question_id, candidate (the baseline's name for its answers) and STYLE. Takes `pairs`.
+    `where`: judge, candidate (, category), style ("raw"; with `features` also "controlled"), weight ("1", "3": what a
+    strong verdict counts; no row is repeated). `features` has a row an answer: question_id, candidate (the baseline's
+    name for its answers) and STYLE. Takes `pairs`.
     """
     found = []
     for where, rows in places(valid(table)):
@@ -352,16 +307,11 @@ def differences(rows: pd.DataFrame, features: pd.DataFrame) -> pd.DataFrame:
     missing = [name for name in ("question_id", "candidate", *STYLE) if name not in features]
     if missing:
         raise ValueError(f"the table of answer features has no {', '.join(missing)}; it has {', '.join(features)}")
-    features = features.drop_duplicates(["question_id", "candidate"])
-    sides = []
-    for side in ("candidate", "baseline"):
-        keys = [
-            [*zip(of["question_id"].tolist(), of[name].tolist(), strict=True)]
-            for of, name in ((features, "candidate"), (rows, side))
-        ]
-        at = {key: number for number, key in enumerate(keys[0])}
-        counted = np.vstack([features[list(STYLE)].to_numpy(dtype=float), np.full(len(STYLE), NAN)])
-        sides.append(counted[[at.get(key, -1) for key in keys[1]]])
+    known = features.drop_duplicates(["question_id", "candidate"]).set_index(["question_id", "candidate"])
+    sides = [
+        known[list(STYLE)].reindex([*zip(rows["question_id"], rows[side], strict=True)]).to_numpy(dtype=float)
+        for side in ("candidate", "baseline")
+    ]
     total = sides[0] + sides[1]
     share = np.divide(sides[0] - sides[1], total, out=np.zeros_like(total), where=total != 0)
     share[np.isnan(total)] = NAN
@@ -453,28 +403,16 @@ def _expit(u: float) -> float:
     return 1 / (1 + math.exp(-u))
 
 
-#: The choices; the first is the headline's own. The last two are no choices but bounds.
-CHOICES = (
-    "headline",
-    "one tie: half",
-    "one tie: full",
-    "unreadable kept",
-    "strong count 3",
-    "as stored",
-    "lost to first",
-    "lost to second",
-)
-BOUNDS = CHOICES[-2:]
+#: The choices that are none but bounds.
+BOUNDS = ("lost to first", "lost to second")
 
 
 def sensitivity(table: pd.DataFrame, data: str) -> list[Estimate]:
-    """The first-position effect under each of CHOICES, one changed at a time, in pp; `where`: judge, candidate, choice.
+    """The first-position effect under each choice, one changed at a time, in pp; `where`: judge, candidate, choice.
 
-    "one tie": a pair with a tie in one game counts half, or in full, for the place that won the other. "unreadable
-    kept": such pairs stay in the denominator. "strong count 3" weights a pair by the mean weight of its two verdicts.
-    "as stored" takes only labels that need no cleaning and divides by all lines, as the published shares do. The two
-    bounds, "lost to ...", give every unreadable verdict to one place: a pair of which one verdict can be read goes
-    there only if that one does. No tests. Takes `pairs`, condition none.
+    "strong count 3" weights a pair by the mean weight of its two verdicts. "as stored" takes only labels that need no
+    cleaning and divides by all lines. The bounds "lost to ..." give every unreadable verdict to one place: a pair of
+    which one verdict can be read goes there only if that one does. No tests. Takes `pairs`, condition none.
     """
     found = []
     for where, rows in comparisons(table[table["condition"] == "none"]):
@@ -498,17 +436,16 @@ def _choices(rows: pd.DataFrame) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     in_both = [np.logical_and(*(one == sign for one in stored)) for sign in (1, -1)]
     plain = in_both[0].astype(float) - in_both[1]
     two = (rows["games"] == 2).to_numpy()
-    told = (
-        (both, read),
-        (lean, read),
-        (np.sign(lean), read),
-        (both, every),
-        (both * weights, read * weights),
-        (np.where(two, plain, 0.0), every),
-        (np.where(lost & first, 1.0, both), every),
-        (np.where(lost & second, -1.0, both), every),
-    )
-    return dict(zip(CHOICES, told, strict=True))
+    return {
+        "headline": (both, read),
+        "one tie: half": (lean, read),
+        "one tie: full": (np.sign(lean), read),
+        "unreadable kept": (both, every),
+        "strong count 3": (both * weights, read * weights),
+        "as stored": (np.where(two, plain, 0.0), every),
+        "lost to first": (np.where(lost & first, 1.0, both), every),
+        "lost to second": (np.where(lost & second, -1.0, both), every),
+    }
 
 
 def _mean(questions: pd.Series, values: np.ndarray, weights: np.ndarray) -> Interval:
@@ -526,23 +463,22 @@ def choices_of(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 def sensitivity_words(estimates: Sequence[Estimate]) -> str:
     """Of each judge and candidate: between what the choices lie, and what the unreadable pairs could do at most."""
+    by: dict[Place, dict[str, Estimate]] = {}
+    for each in estimates:
+        if each.id == "first_position_sensitivity" and each.value == each.value:
+            by.setdefault(place(each.where), {})[each.where["choice"]] = each
     lines = []
-    every = [e for e in estimates if e.id == "first_position_sensitivity" and e.value == e.value]
-    for at in dict.fromkeys(place(e.where) for e in every):
-        told = {e.where["choice"]: e for e in every if place(e.where) == at}
-        if "headline" not in told:  # no readable pair: bounds alone are no choices
+    for at, found in by.items():
+        if "headline" not in found:  # no readable pair: bounds alone are no choices
             continue
-        values = [100 * e.value for choice, e in told.items() if choice not in BOUNDS]
-        low, high = (100 * told[choice].value for choice in reversed(BOUNDS))
-        who = "SIMULATED: " if told["headline"].data == "simulated" else ""
-        turned = "the sign depends on them" if min(values) < 0 < max(values) else "of one sign"
-        if not any(values):
-            turned = "nothing leans to a place"
-        said = (
-            f"- {who}{', '.join(at)}: {min(values):+.1f} to {max(values):+.1f} pp over {len(values)} choices ({turned})"
-        )
+        values = [100 * each.value for choice, each in found.items() if choice not in BOUNDS]
+        low, high = (100 * found[choice].value for choice in reversed(BOUNDS))
+        who = f"{'SIMULATED: ' * (found['headline'].data == 'simulated')}{', '.join(at)}"
+        sign = "the sign depends on them" if min(values) < 0 < max(values) else "of one sign"
+        sign = sign if any(values) else "nothing leans to a place"
         lost = f"; with all unreadable verdicts given to one place {low:+.1f} to {high:+.1f} pp" if low < high else ""
-        lines.append(f"{said}{lost}.")
+        span = f"{min(values):+.1f} to {max(values):+.1f} pp over {len(values)} choices ({sign})"
+        lines.append(f"- {who}: {span}{lost}.")
     return "\n".join(lines) or "No pair has two readable verdicts: there is no headline to vary."
 
 

@@ -1,35 +1,196 @@
-"""What published counts say of the order of two answers: every source for itself, as figures and sentences take it."""
+"""Published comparisons of two answers from their counts: every source for itself, as figures and sentences take it."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from helpers.biases.position.both_orders import INVALID, KINDS, LEVEL, NO_BIAS, SIGNIFICANT, WEAK, pairs
-from helpers.biases.position.measured import corrected, of, place, smallest_detectable
-from helpers.biases.position.published_counts import (
-    ANALYZER,
-    ARENA,
-    LLMBAR,
-    METHOD,
-    NOTEBOOK,
-    Cell,
-    Source,
-    from_pairs,
-    games,
-    leaderboard_contrast,
-    sources,
-)
+from helpers import frames
+from helpers.biases.position import both_orders, measured
+from helpers.biases.position.both_orders import INVALID, KINDS, LABELS, NO_BIAS, SIGNIFICANT, WEAK, pairs
+from helpers.biases.position.findings import conclusions
+from helpers.biases.position.leaderboards import published_contrast
+from helpers.biases.position.measured import place
+from helpers.biases.protocol import INDEPENDENT, published_value
 from helpers.stats.intervals import MIN_CLUSTERS, clustered, estimate, wilson
-from helpers.stats.standing import clash, leans
 from helpers.types import Estimate
-from helpers.words import p_text
+from helpers.words import Conclusion
+from helpers.words.sentences import counted, say
+
+ARENA, NOTEBOOK, ANALYZER, LLMBAR = "arena_hard", "arena_hard_notebook", "position_bias_analyzer", "llmbar"
+#: The pairs that the notebook did not print stand in one cell each: which one changes none of the numbers kept.
+_STAND_IN = {NO_BIAS: ("A=B", "A=B"), WEAK: ("A>B", "B>>A")}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One published comparison: block and place it is from, who was compared, and how often which verdicts met.
+
+    `counts`: how often each verdict of game 1 (rows) met each of game 2 (columns), both named by LABELS or "invalid";
+    where a question has several pairs, `by_question` has the counts of each cell (rows) and question. `questions`: how
+    many the benchmark has; `mean_of`: how many judges' mean a verdict is.
+    """
+
+    block: str
+    name: str
+    judge: str
+    candidate: str
+    baseline: str
+    counts: pd.DataFrame
+    questions: int
+    condition: str = "none"
+    mean_of: int = 1
+    one_game: Mapping[Cell, int] = field(default_factory=dict)
+    other_strings: Mapping[Cell, int] = field(default_factory=dict)
+    by_question: pd.DataFrame | None = None
+
+    @property
+    def where(self) -> dict[str, str]:
+        """The place of its numbers."""
+        return {"source": self.name, "judge": self.judge, "candidate": self.candidate}
+
+    @property
+    def lines(self) -> int:
+        """How many lines were counted."""
+        return int(self.counts.to_numpy().sum())
+
+
+def sources(published: Mapping[str, Any]) -> list[Source]:
+    """Every comparison of published/counts.yaml, in its order; counts that contradict each other are a ValueError."""
+    found = [*_files(published[ARENA]), _notebook(published[NOTEBOOK]), *_by_question(published[ANALYZER])]
+    block = published[LLMBAR]
+    for judge, grid in block["counts"].items():
+        counts = _grid(grid, block["verdicts"], judge)
+        known = (judge, block["candidate"], block["baseline"], counts, block["questions"])
+        found.append(Source(LLMBAR, block["name"], *known))
+    return found
+
+
+def _by_question(block: Mapping[str, Any]) -> Iterator[Source]:
+    for judge, cells in block["counts"].items():
+        lengths = {len(counts) for counts in cells.values()}
+        if lengths != {block["questions"]}:
+            raise ValueError(f"{judge}: each cell needs a count for each of {block['questions']} questions")
+        counts = pd.DataFrame(0, block["verdicts"], block["verdicts"])
+        table = pd.DataFrame(cells).T
+        table.index = pd.Index([tuple(cell.split()) for cell in cells], tupleize_cols=False)
+        for cell, total in table.sum(axis=1).items():
+            counts.loc[cell] = total
+        known = (judge, block["candidate"], block["baseline"], counts, block["questions"])
+        yield Source(ANALYZER, block["name"].replace("<judge>", judge), *known, by_question=table)
+
+
+def _files(block: Mapping[str, Any]) -> Iterator[Source]:
+    for name, row in block["counts"].items():
+        counts = _grid(row["grid"], block["verdicts"], name)
+        if counts.to_numpy().sum() != row["lines"]:
+            raise ValueError(f"{name}: {row['lines']} lines, but its pairs sum to {counts.to_numpy().sum()}")
+        more = {key: row[key] for key in ("condition", "mean_of") if key in row}
+        for key in ("one_game", "other_strings"):
+            more[key] = {tuple(cell.split()): n for cell, n in row.get(key, {}).items()}
+        known = (row["judge"], row["candidate"], row["baseline"], counts, row["questions"])
+        yield Source(ARENA, name, *known, **more)
+
+
+def _grid(grid: Sequence[Sequence[int]], verdicts: Sequence[str], name: str) -> pd.DataFrame:
+    if len(grid) != len(verdicts) or any(len(row) != len(verdicts) for row in grid):
+        raise ValueError(f"{name}: a grid needs a row and a column for each of {', '.join(verdicts)}")
+    return pd.DataFrame(grid, list(verdicts), list(verdicts))
+
+
+def _notebook(block: Mapping[str, Any]) -> Source:
+    names = [*LABELS, INVALID]
+    counts = pd.DataFrame(0, names, names)
+    for kind, cell in _STAND_IN.items():
+        counts.loc[cell] += block["classes"][kind]
+    for row in block["patterns"]:
+        cell = tuple(row[key] if row[key] in LABELS else INVALID for key in ("game_1", "game_2"))
+        if KINDS.get(cell, SIGNIFICANT) != SIGNIFICANT:
+            raise ValueError(f"{row['game_1']} and {row['game_2']} mirror each other: no pattern of significant bias")
+        counts.loc[cell] += row["pairs"]
+    if counts.to_numpy().sum() != block["lines"]:
+        raise ValueError(f"{block['lines']} lines, but classes and patterns sum to {counts.to_numpy().sum()}")
+    known = (block["judge"], block["candidate"], block["baseline"], counts, block["questions"])
+    return Source(NOTEBOOK, block["name"], *known)
+
+
+#: A cell of the counts: the verdict of game 1 and that of game 2.
+Cell = tuple[str, str]
+
+
+def games(each: Source) -> pd.DataFrame:
+    """The games frame that the counts of a comparison stand for.
+
+    A pair is a question of its own, and its number the name of that; where questions were counted apart it is the
+    repeat. Of the pairs in a cell, `one_game` had no second game, and the strings stored for `other_strings` are not
+    the labels letter by letter (here they stand in brackets). A count that is none, a verdict that is no label or
+    "invalid", and more of these than the cell holds are a ValueError. The categories of questions are not known.
+    """
+    found = list(_pairs(each))
+    ids = [str(number) for number in range(len(found))]
+    parts = []
+    for game, first in enumerate(("baseline", "candidate")):
+        label = [cell[game] if cell[game] != INVALID else None for cell, _, _ in found]
+        stored = [f"[{one}]" if one and bracketed else one for one, (_, _, bracketed) in zip(label, found, strict=True)]
+        lost = ["missing" if game and played == 1 else "invalid" for _, played, _ in found]
+        columns = {
+            "question_id": ids,
+            "first": first,
+            "score": pd.Series(stored, dtype=object),
+            "verdict": pd.Series(label, dtype=object),
+            "outcome": [why if one is None else "ok" for one, why in zip(label, lost, strict=True)],
+            "games": [played for _, played, _ in found],
+        }
+        parts.append(pd.DataFrame(columns))
+    known = {"source": each.name, "judge": each.judge, "candidate": each.candidate, "baseline": each.baseline}
+    known |= {"condition": each.condition, "category": "", "repeat": 0, "candidate_vendor": "", "judge_vendor": ""}
+    known |= {"judge_model": "", "experiment": "arena_hard_position_bias"}
+    frame = pd.concat(parts, ignore_index=True).assign(**known)[list(frames.GAMES)]
+    if each.by_question is None:
+        return frame
+    rows = dict(zip(each.by_question.index, each.by_question.to_numpy(), strict=True))
+    cells = [(one, two) for one in each.counts.index for two in each.counts.columns]
+    questions = [str(q) for cell in cells for q, n in enumerate(rows.get(cell, ())) for _ in range(n)]
+    return frame.assign(repeat=frame["question_id"].astype(int), question_id=questions * 2)
+
+
+def _pairs(each: Source) -> Iterator[tuple[Cell, int, bool]]:
+    """Each pair that was counted: its cell, how many games its line holds, whether its strings are other ones."""
+    names, counts = [*LABELS, INVALID], each.counts
+    cells = {(one, two): counts.loc[one, two] for one in counts.index for two in counts.columns}
+    odd = [name for name in [*counts.index, *counts.columns] if name not in names]
+    odd += [" ".join(cell) for cell in (*each.one_game, *each.other_strings) if cell not in cells]
+    if odd:
+        raise ValueError(f"{', '.join(map(str, odd))}: no verdict; they are {', '.join(names)}")
+    for (one, two), count in cells.items():
+        short, other = each.one_game.get((one, two), 0), each.other_strings.get((one, two), 0)
+        if count < 0 or count % 1 or short + other > count:
+            raise ValueError(f"{one} {two}: {count} pairs, {short} of one game, {other} of other strings: no count")
+        for number in range(int(count)):
+            yield (one, two), 1 if number < short else 2, number >= count - other
+
+
+def from_pairs(table: pd.DataFrame, data: str = "published") -> list[Estimate]:
+    """Class rates, signed effects and their sensitivity from the counts of score pairs, each source for itself.
+
+    Takes `pairs` of all sources at once: what a correction costs depends on how many there are. The classes of
+    identical texts are told too; their signed effect is `identical_pair_effect`.
+    """
+    found = [
+        *both_orders.class_rates(table.assign(condition="none"), data),
+        *both_orders.first_position_effect(table, data, 0),
+        *both_orders.signed_rates(table, data),
+        *measured.control_arms(table, data, 0),
+        *measured.sensitivity(table, data),
+    ]
+    return [replace(each, method=f"{INDEPENDENT}: {each.method}") for each in found]
+
 
 #: Of sources with several pairs a question, which are anything but independent: their counts are by question.
 BY_QUESTION = "counts by question"
@@ -42,12 +203,8 @@ _OPEN[ANALYZER] = _OPEN[LLMBAR] = {"weak_bias", "acceptable_rate", _STRENGTH, _S
 def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     """All numbers that the counts in published/counts.yaml determine; no two sources, and no two judges, are pooled.
 
-    `where` has source, judge and candidate. Of each comparison class rates by both readings, `first_position_effect`
-    (no Holm here: `corrected` of this list alone is the family of published sources), the signed rates and the
-    sensitivity, less what its counts leave open; `identical_pair_effect` where the texts were one. Of single sources:
-    the counts and the share that the notebook printed, the analyzer's own rates of answers, equal verdicts of LLMBar,
-    `both_order_inconsistent` (also turn), and `leaderboard_contrast` (judge, other, model, family, fit). Over all
-    comparisons, without a place: `flip_correlation` and `one_sided_share`.
+    `where` has source, judge and candidate; the family of published sources is this list alone. What the counts of a
+    block leave open is left out. Over all comparisons, without a place: `flip_correlation` and `one_sided_share`.
     """
     every = sources(published)
     table = pairs(pd.concat([games(each) for each in every], ignore_index=True))
@@ -60,22 +217,20 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
         lost = _OPEN.get(block, set())
         stored = each.id.endswith("_published") and block in (ANALYZER, LLMBAR)
         if not stored and not {each.id, where.get("choice")} & lost:
-            method = each.method.replace(METHOD, BY_QUESTION) if block == ANALYZER else each.method
+            method = each.method.replace(INDEPENDENT, BY_QUESTION) if block == ANALYZER else each.method
             found.append(replace(each, where=where, method=method))
     found += _printed(published[NOTEBOOK], every)
     found += [number for each in every if each.block == ANALYZER for number in _answers(each)]
     found += [_equal(each) for each in every if each.block == LLMBAR]
     found += flips_and_directions(found)
-    return [*found, *_both_orders(published["both_orders"]), *_leaderboard(published["leaderboard"])]
+    return [*found, *_both_orders(published["both_orders"]), *published_contrast(published["leaderboard"])]
 
 
 def flips_and_directions(estimates: Sequence[Estimate]) -> list[Estimate]:
     """Does a judge whose verdicts change with the order also favour a place? Two numbers over comparisons.
 
-    `flip_correlation`: Spearman's rank correlation of the flip rate with |first_position_effect|, which that rate
-    bounds, with Fisher's interval (Bonett and Wright 2000). `one_sided_share`: the median of |first_position_effect| /
-    flip rate, with the exact interval of order statistics. Of comparisons with a flip and MIN_CLUSTERS readable pairs;
-    intervals take comparisons as independent, though some share judges and questions. None below MIN_CLUSTERS of them.
+    Of comparisons with a flip and MIN_CLUSTERS readable pairs; none below MIN_CLUSTERS of them. Interval of the rank
+    correlation: Bonett and Wright 2000; of the median: exact, by order statistics.
     """
     from scipy.stats import binom, spearmanr
 
@@ -98,17 +253,8 @@ def flips_and_directions(estimates: Sequence[Estimate]) -> list[Estimate]:
     ]
 
 
-def _where(each: Source, **more: str) -> dict[str, str]:
-    return {"source": each.name, "judge": each.judge, "candidate": each.candidate, **more}
-
-
 def _count(id: str, where: Mapping[str, str], value: int, n: int) -> Estimate:
-    return Estimate(id, dict(where), float(value), n=n, unit="count", method="counted", data="published")
-
-
-def _rate(id: str, where: Mapping[str, str], k: int, n: int) -> Estimate:
-    interval = wilson(k, n)
-    return estimate(id, where, replace(interval, method=f"{METHOD}: {interval.method}"), "published")
+    return published_value(id, where, float(value), n, "count", "counted")
 
 
 def _printed(block: Mapping[str, Any], every: Sequence[Source]) -> Iterator[Estimate]:
@@ -117,12 +263,14 @@ def _printed(block: Mapping[str, Any], every: Sequence[Source]) -> Iterator[Esti
     patterns = {f"{row['game_1']} -> {row['game_2']}": row["pairs"] for row in block["patterns"]}
     kinds = {**block["classes"], SIGNIFICANT: sum(patterns.values())}
     kinds |= {"any_bias": kinds[WEAK] + kinds[SIGNIFICANT], "acceptable": kinds[NO_BIAS] + kinds[WEAK]}
-    yield _count("published_lines", _where(each), kinds["any_bias"] + kinds[NO_BIAS], each.lines)
+    yield _count("published_lines", each.where, kinds["any_bias"] + kinds[NO_BIAS], each.lines)
     for name, count in kinds.items():
-        yield _count("class_lines", _where(each, **{"class": name}), count, each.lines)
+        yield _count("class_lines", {**each.where, "class": name}, count, each.lines)
     for name, count in patterns.items():
-        yield _count("pattern_lines", _where(each, pattern=name), count, each.lines)
-    yield _rate("significant_bias_of_planned", _where(each), kinds[SIGNIFICANT], each.questions)
+        yield _count("pattern_lines", {**each.where, "pattern": name}, count, each.lines)
+    planned = wilson(kinds[SIGNIFICANT], each.questions)
+    planned = replace(planned, method=f"{INDEPENDENT}: {planned.method}")
+    yield estimate("significant_bias_of_planned", each.where, planned, "published")
 
 
 def _answers(each: Source) -> list[Estimate]:
@@ -131,7 +279,7 @@ def _answers(each: Source) -> list[Estimate]:
     read = np.array([2 - cell.count(INVALID) for cell in cells]) @ counts
     consistent = np.array([_consistent(cell) for cell in cells]) @ counts
     found = {"consistent_answer_rate": (consistent, read), "answers_read": (read, 2 * counts.sum(axis=0))}
-    return [_clustered(id, _where(each), *sums) for id, sums in found.items()]
+    return [_clustered(id, each.where, *sums) for id, sums in found.items()]
 
 
 def _consistent(cell: Cell) -> int:
@@ -144,17 +292,14 @@ def _clustered(id: str, where: Mapping[str, str], numerators: np.ndarray, denomi
     return estimate(id, where, replace(interval, method=f"{BY_QUESTION}: {interval.method}"), "published")
 
 
-def _agreed(each: Source) -> int:
-    return sum(int(each.counts.loc[cell]) for cell in KINDS if set(cell) <= set(each.counts) and _mirrors(cell))
-
-
 def _mirrors(cell: Cell) -> bool:
     return KINDS[cell] in (NO_BIAS, WEAK)
 
 
 def _equal(each: Source) -> Estimate:
-    equal = _agreed(each) + int(each.counts.loc[INVALID, INVALID])
-    return _count("equal_verdicts", _where(each), equal, each.lines)
+    agreed = [cell for cell in KINDS if set(cell) <= set(each.counts) and _mirrors(cell)]
+    equal = sum(int(each.counts.loc[cell]) for cell in [*agreed, (INVALID, INVALID)])
+    return _count("equal_verdicts", each.where, equal, each.lines)
 
 
 def _both_orders(block: Mapping[str, Any]) -> Iterator[Estimate]:
@@ -164,21 +309,6 @@ def _both_orders(block: Mapping[str, Any]) -> Iterator[Estimate]:
     turns["all"], judgments["all"] = sum(turns.values()), sum(judgments.values())
     for turn, inconsistent in turns.items():
         yield _clustered("both_order_inconsistent", where | {"turn": turn}, inconsistent, judgments[turn])
-
-
-def leaderboard(block: Mapping[str, Any]) -> tuple[pd.DataFrame, str, str]:
-    """The two leaderboards as `leaderboard_contrast` takes them, and the two judges."""
-    judge, other = block["judges"]
-    families = set(block["judges"].values())
-    table = pd.DataFrame(block["counts"])
-    family = table["owner"].where(table["owner"].isin(families), "")
-    return table.assign(family=family, **{name: table[name] / 100 for name in (judge, other)}), judge, other
-
-
-def _leaderboard(block: Mapping[str, Any]) -> list[Estimate]:
-    table, judge, other = leaderboard(block)
-    found = leaderboard_contrast(table, judge, other)
-    return [replace(each, where={"judge": judge, "other": other} | dict(each.where)) for each in found]
 
 
 #: The blocks whose verdicts are of judges on models; LLMBar's thirty evaluators have figures of their own.
@@ -224,36 +354,6 @@ def of_blocks(
     return found
 
 
-def leaderboard_points(published: Mapping[str, Any]) -> pd.DataFrame:
-    """Each model's logits under the two judges with the third-party line and its prediction limits at its place.
-
-    Columns as `show_leaderboard_contrast` takes them: x is the second judge of published/counts.yaml, y the first.
-    """
-    table, judge, other = leaderboard(published["leaderboard"])
-    third = table["family"] == ""
-    # A copy of each third-party model under another name has the line and the limits at that model's own place.
-    copies = table[third].assign(family="third party")
-    every = pd.concat([table[third], copies, table[~third]], ignore_index=True)
-    line = {each.where["model"]: each for each in leaderboard_contrast(every, judge, other) if _is_line(each)}
-    judges = {family: name for name, family in published["leaderboard"]["judges"].items()}
-    logits = {name: np.log(table[name] / (1 - table[name])) for name in (judge, other)}
-    rows = []
-    for at, row in table.iterrows():
-        gap, y = line[row["model"]], float(logits[judge][at])
-        family = judges.get(row["family"], "third party")
-        known = (row["model"], family, other, judge, float(logits[other][at]), y)
-        rows.append((*known, y - gap.value, y - gap.high, y - gap.low, "published"))
-    names = ["model", "family", "judge_x", "judge_y", "x", "y", "line", "low", "high", "data"]
-    return pd.DataFrame(rows, columns=names)
-
-
-def _is_line(each: Estimate) -> bool:
-    return each.where["fit"] == "line"
-
-
-Place = tuple[str, ...]
-
-
 def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
     """How often published verdicts change with the order, which place that favours, and what counts leave open.
 
@@ -261,30 +361,54 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
     itself; Holm's correction runs over all of them that could be tested, and over nothing that was asked here.
     """
     every = sources(published)
-    arena = [each for each in every if each.block == ARENA]
-    partial = sum(each.lines < each.questions for each in arena)
+    arena, analyzer, llmbar = ([each for each in every if each.block == name] for name in (ARENA, ANALYZER, LLMBAR))
     means = [each for each in arena if each.mean_of > 1]
     single = [each for each in arena if each.mean_of == 1 and each.condition == "none"]
-    p = corrected(estimates)
-    tests = sum(not math.isnan(value) for value in p.values())
-    lines = [
-        f"{len(arena)} files of Arena-Hard verdicts ({sum(each.lines for each in arena)} lines), a notebook's counts, "
-        f"{_n(every, ANALYZER)} judges of Position-Bias-Analyzer and {_n(every, LLMBAR)} evaluators with their prompts "
-        f"of LLMBar, each a comparison of its own. p are Holm's over the {tests} that could be tested.",
-        "",
-        _group(f"Arena-Hard, {len(single)} files of a single judge", single, estimates, p),
-        _group(f"Arena-Hard, {len(means)} files that hold the mean of {_mean_of(means)} judges", means, estimates, p),
-        *(_line(each, estimates, p) for each in every if each.block in (NOTEBOOK, ANALYZER)),
-        _group("LLMBar, where no tie is allowed", [e for e in every if e.block == LLMBAR], estimates, p),
-        *_identical(arena, estimates),
+    of_means = " or ".join(map(str, sorted({each.mean_of for each in means}))) or "several"
+    found = conclusions(estimates, *_SINGLE, "identical_pair_effect", "both_order_inconsistent")
+    known = {(each.estimate.id, place(each.estimate.where)): each for each in found}
+    tests = sum(bool(each.test) for (id, _), each in known.items() if id == "first_position_effect")
+    counts = [each for each in every if each.block in (NOTEBOOK, ANALYZER)]
+    same = [each for each in arena if ("identical_pair_effect", place(each.where)) in known]
+    points = [
+        _group(f"Arena-Hard, {len(single)} files of a single judge", single, known),
+        _group(f"Arena-Hard, {len(means)} files that hold the mean of {of_means} judges", means, known),
+        *(_line(_name(place(each.where)), each, known, *_SINGLE) for each in counts),
+        _group("LLMBar, where no tie is allowed", llmbar, known),
+        *(_line(f"{each.judge} on the same text twice", each, known, "identical_pair_effect") for each in same),
         *_flips(estimates),
-        *_together(estimates),
-        "",
-        f"{_readings(arena, estimates)} {_read_again(published['texts_read_again'])}",
-        "",
-        _unsettled(every, partial, means),
+        *(f"- {_both(each.estimate)}: {say(each)}." for each in found if each.estimate.where.get("turn") == "all"),
     ]
-    return "\n".join(line for i, line in enumerate(lines) if line or lines[i - 1])
+    head = (
+        f"{len(arena)} files of Arena-Hard verdicts ({sum(each.lines for each in arena)} lines), a notebook's counts, "
+        f"{len(analyzer)} judges of Position-Bias-Analyzer and {len(llmbar)} evaluators with their prompts of LLMBar, "
+        f"each a comparison of its own. p are Holm's over the {tests} that could be tested."
+    )
+    readings = f"{_readings(arena, estimates)} {_read_again(published['texts_read_again'])}"
+    shared = {"LLMBar": llmbar, "the means of several judges": means, "the analyzer": analyzer}
+    open_ = UNSETTLED.format(
+        means=len(means),
+        short=sum(each.lines < each.questions for each in arena),
+        files=len(arena),
+        shared=", ".join(f"{name}: {len(several)}" for name, several in shared.items()),
+    )
+    return "\n\n".join([head, "\n".join(points), readings, open_])
+
+
+#: What is said of a comparison that stands for itself.
+_SINGLE = ("first_position_effect", "primacy_share", "recency_share", "position_consistency", "consistent_answer_rate")
+#: What no number of these counts can settle.
+UNSETTLED = (
+    "**What these counts cannot separate.** A judge that is merely *noisy* changes its verdict too, as often to one "
+    "place as to the other: a share of flips is no position bias, and since nobody asked the same order twice, how "
+    "much of it is noise is not known. First twice minus second twice cannot come from noise alone. Whether the place "
+    "or the letter draws the judge stays open. The mean of several judges ({means} files) is no judge's verdict; "
+    "{short} of {files} files hold fewer lines than their benchmark has questions, and which ones are missing need not "
+    "be chance. Comparisons that share their questions ({shared}) are no independent pieces of evidence, and different "
+    "questions are taken as independent. LLMBar's prompts named Swap let the judge reconcile both orders before this "
+    "one was counted."
+)
+Known = Mapping[tuple, Conclusion]
 
 
 def _flips(estimates: Sequence[Estimate]) -> list[str]:
@@ -300,18 +424,6 @@ def _flips(estimates: Sequence[Estimate]) -> list[str]:
     ]
 
 
-def _n(every: Sequence[Source], block: str) -> int:
-    return sum(each.block == block for each in every)
-
-
-def _mean_of(means: Sequence[Source]) -> str:
-    return " or ".join(str(n) for n in sorted({each.mean_of for each in means})) or "several"
-
-
-def _at(each: Source) -> Place:
-    return each.judge, each.candidate, each.name
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
@@ -321,107 +433,60 @@ def _span(values: Sequence[float], unit: str = "%") -> str:
     return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
 
 
-def _favours(each: Estimate, p: float) -> str:
-    return "" if not p < LEVEL else "first" if each.value > 0 else "second"
-
-
-def _group(title: str, group: Sequence[Source], estimates: Sequence[Estimate], p: Mapping[Place, float]) -> str:
+def _group(title: str, group: Sequence[Source], known: Known) -> str:
     """Flips and directions of comparisons of one kind, those with the largest effects by name."""
-    effects = {_at(s): each for s in group if (each := of(estimates, "first_position_effect", _at(s))) is not None}
-    enough = {at: each for at, each in effects.items() if each.n >= MIN_CLUSTERS}
+    effects = {at: known.get(("first_position_effect", at)) for at in (place(each.where) for each in group)}
+    enough = {at: each for at, each in effects.items() if each and each.estimate.n >= MIN_CLUSTERS}
     if not enough:
         return f"- **{title}**: none with {MIN_CLUSTERS} readable pairs."
-    flips = [1 - of(estimates, "position_consistency", at).value for at in enough]
-    tested = [at for at in enough if not math.isnan(p[at])]
-    sides = [_favours(effects[at], p[at]) for at in tested]
-    unsure = sum(not side and leans(effects[at]) for at, side in zip(tested, sides, strict=True))
-    told = (
+    flips = [1 - known["position_consistency", at].estimate.value for at in enough]
+    tested = [each for each in enough.values() if each.test]
+    least = [each.smallest for each in tested if each.verdict != "bias"]
+    power = f" (found in 80 % of such runs: {_span(least, 'pp')})" if least else ""
+    ends = [pick(enough, key=lambda at: enough[at].estimate.value) for pick in (min, max)]
+    shown = " to ".join(f"{enough[at].estimate} ({_name(at)})" for at in dict.fromkeys(ends))
+    return (
         f"- **{title}**: the two orders disagree on the outcome in {_span(flips)} of readable pairs (median "
-        f"{_percent(statistics.median(flips))}; {len(enough)} with at least {MIN_CLUSTERS} of them). Of {len(tested)} "
-        f"tested, {sides.count('first')} favour the answer shown **first**, {sides.count('second')} the **second**, "
-        f"{sides.count('') - unsure} show no measurable preference"
+        f"{_percent(statistics.median(flips))}; {len(enough)} with at least {MIN_CLUSTERS} of them); {counted(tested)}"
+        f"{power}. First twice minus second twice: {shown}."
     )
-    if unsure:
-        told += f", {unsure} lean{'s' * (unsure == 1)} to a place without standing after correction"
-    detectable = smallest_detectable(estimates)
-    least = [detectable[at] for at in tested if not _favours(effects[at], p[at])]
-    if least:
-        told += f" (found in 80 % of such runs: {_span(least, 'pp')})"
-    ends = [min(enough, key=lambda at: enough[at].value), max(enough, key=lambda at: enough[at].value)]
-    shown = " to ".join(f"{enough[at]} ({_name(at)})" for at in dict.fromkeys(ends))
-    return f"{told}. First twice minus second twice: {shown}."
 
 
-def _name(at: Place) -> str:
+def _name(at: tuple[str, str, str]) -> str:
     judge, candidate, source = at
     return judge if source == "LLMBar" else f"{judge} on {candidate}"
 
 
-def _line(each: Source, estimates: Sequence[Estimate], p: Mapping[Place, float]) -> str:
-    at = _at(each)
-    effect, agreed = (of(estimates, id, at) for id in ("first_position_effect", "position_consistency"))
-    title = "the notebook" if each.block == NOTEBOOK else "Position-Bias-Analyzer"
-    if effect is None or agreed is None or math.isnan(p[at]):
-        return f"- **{_name(at)}** ({title}): no test of {effect}."
-    side = _favours(effect, p[at])
-    told = f"favours the answer shown **{side}**" if side else "no measurable preference for a place"
-    if not side:
-        told += f" ({100 * smallest_detectable(estimates)[at]:.1f} pp would be found in 80 % of such runs)"
-    parts = " against ".join(_percent(of(estimates, id, at).value) for id in ("primacy_share", "recency_share"))
-    said = (
-        f"- **{_name(at)}** ({title}): {told}; the first wins both orders in {parts} of {effect.n} readable pairs for "
-        f"the second ({effect}, p {p_text(p[at])}{clash(effect, p[at])}); different "
-        f"outcomes in {_percent(1 - agreed.value)}"
-    )
-    own = of(estimates, "consistent_answer_rate", at)
-    return f"{said}; consistent answers as its authors count them: {_percent(own.value)}." if own else f"{said}."
+def _both(each: Estimate) -> str:
+    return f"**{each.where['judge']}** ({each.where['source']}, n = {each.n})"
 
 
-def _identical(arena: Sequence[Source], estimates: Sequence[Estimate]) -> list[str]:
-    """Files whose candidate is the baseline itself."""
-    lines = []
-    for each in arena:
-        effect = of(estimates, "identical_pair_effect", _at(each))
-        if effect is not None:
-            lines.append(
-                f"- **{each.judge} on the same text twice** ({each.lines} lines): first minus second {effect} of "
-                f"{effect.n} verdicts; {effect.method.rpartition('; ')[2]}."
-            )
-    return lines
-
-
-def _together(estimates: Sequence[Estimate]) -> list[str]:
-    """Judges of whom only the verdict of both orders together was published."""
-    return [
-        f"- **{each.where['judge']}** ({each.where['source']}): {each} of {each.n} verdicts changed with the order; "
-        "which place that favoured was not published."
-        for each in estimates
-        if each.id == "both_order_inconsistent" and each.where["turn"] == "all"
-    ]
+def _line(name: str, each: Source, known: Known, *ids: str) -> str:
+    """A comparison with all that is said of it."""
+    title = {NOTEBOOK: "the notebook", ANALYZER: "Position-Bias-Analyzer"}.get(each.block, f"{each.lines} lines")
+    found = [known[id, at] for id in ids for at in (place(each.where),) if (id, at) in known]
+    return f"- **{name}** ({title}, n = {found[0].estimate.n}): {'; '.join(map(say, found))}."
 
 
 def _readings(arena: Sequence[Source], estimates: Sequence[Estimate]) -> str:
     """Where the published rule and the labels tell different stories, by how much they do."""
-    apart = []
+    known, apart = {(each.id, place(each.where)): each for each in estimates}, []
     for each in arena:
-        at = _at(each)
-        stored, own = (of(estimates, f"significant_bias{end}", at) for end in ("_published", ""))
-        lost = round(of(estimates, "invalid_share", at).value * each.lines)
+        at = place(each.where)
+        stored, read = (known[f"significant_bias{end}", at] for end in ("_published", ""))
+        lost = round(known["invalid_share", at].value * each.lines)
         other = sum(each.other_strings.values())
         if lost or other:
             why = [f"{lost} of {each.lines} lines unreadable"] * bool(lost)
             why += [f"{other} with strings that are no labels as stored"] * bool(other)
-            of_read = f"{_percent(own.value)} of {own.n} readable pairs" if own.n else "no readable pair"
-            told = f"{_name(at)}: {_percent(stored.value)} against {of_read} ({', '.join(why)})"
-            apart.append((-abs(stored.value - own.value) if own.n else -1.0, told))
-    same = len(arena) - len(apart)
-    head = (
+            readable = f"{_percent(read.value)} of {read.n} readable pairs" if read.n else "no readable pair"
+            clause = f"{_name(at)}: {_percent(stored.value)} against {readable} ({', '.join(why)})"
+            apart.append((-abs(stored.value - read.value) if read.n else -1.0, clause))
+    others = f"; in the others that class holds {'; '.join(clause for _, clause in sorted(apart))}" if apart else ""
+    return (
         "**Two readings.** The published rule reads the strings as stored and calls *significant bias* whatever it "
-        f"cannot read. In {same} of {len(arena)} files that changes nothing"
+        f"cannot read. In {len(arena) - len(apart)} of {len(arena)} files that changes nothing{others}."
     )
-    if not apart:
-        return f"{head}."
-    return f"{head}; in the others that class holds {'; '.join(told for _, told in sorted(apart))}."
 
 
 def _read_again(block: Mapping[str, Any]) -> str:
@@ -429,22 +494,5 @@ def _read_again(block: Mapping[str, Any]) -> str:
     other = [
         f"{row['judge']}: {row['texts']} stored as {row['stored']}, written {row['text']}" for row in block["other"]
     ]
-    told = f"Of {block['texts']} texts of judges read again {block['as_stored']} give the label as stored"
-    return f"{told}; the others are {'; '.join(other)}." if other else f"{told}."
-
-
-def _unsettled(every: Sequence[Source], partial: int, means: Sequence[Source]) -> str:
-    """What no number of these counts can settle."""
-    arena = _n(every, ARENA)
-    told = {"LLMBar": _n(every, LLMBAR), "the means of several judges": len(means), "the analyzer": _n(every, ANALYZER)}
-    shared = ", ".join(f"{name}: {count}" for name, count in told.items())
-    return (
-        "**What these counts cannot separate.** A judge that is merely *noisy* changes its verdict too, as often to "
-        "one place as to the other: a share of flips is no position bias, and since nobody asked the same order "
-        "twice, how much of it is noise is not known. First twice minus second twice cannot come from noise alone. "
-        f"Whether the place or the letter draws the judge stays open. The mean of several judges ({len(means)} files) "
-        f"is no judge's verdict; {partial} of {arena} files hold fewer lines than their benchmark has questions, and "
-        f"which ones are missing need not be chance. Comparisons that share their questions ({shared}) are no "
-        "independent pieces of evidence, and different questions are taken as independent. LLMBar's prompts named "
-        "Swap let the judge reconcile both orders before this one was counted."
-    )
+    others = f"; the others are {'; '.join(other)}" if other else ""
+    return f"Of {block['texts']} texts of judges read again {block['as_stored']} give the label as stored{others}."

@@ -6,6 +6,7 @@ from helpers.biases.self_preference.findings import (
     card,
     effect_words,
     few,
+    finding,
     gap_words,
     headline,
     paper_tables,
@@ -13,11 +14,6 @@ from helpers.biases.self_preference.findings import (
     recognition_words,
 )
 from helpers.biases.self_preference.items import funnel_of, lost_by_pick, outcomes
-from helpers.biases.self_preference.measured import (
-    confirmatory,
-    corrected,
-    finding,
-    measure,
-)
+from helpers.biases.self_preference.measured import confirmatory, measure
 from helpers.biases.self_preference.published import from_published, published_finding
 from helpers.frames import pairwise as tidy

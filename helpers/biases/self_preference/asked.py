@@ -8,8 +8,7 @@ from functools import lru_cache
 from string import ascii_uppercase
 
 from helpers import prompts
-from helpers.biases import protocol
-from helpers.biases.protocol import Answers, Replies, few_words, make_trial
+from helpers.biases.protocol import Answers, Replies, few_words, fit, make_trial
 from helpers.biases.self_preference.edited import (
     apply_edits,
     check_edit,
@@ -49,7 +48,7 @@ class Arm:
 
 def check(experiment: Experiment) -> None:
     """Refuse (ValueError) doses and targets that cannot be asked, and published edits where there are none."""
-    doses, targets = doses_of(experiment), experiment.own["targets"]
+    doses, targets = tuple(experiment.own["doses"]), experiment.own["targets"]
     if experiment.own["editor"] is None and (experiment.own["answers"] == "ask" or experiment.own["paraphrase"]):
         raise ValueError("editor='published': edits are published with `answers` alone, and without a paraphrase arm")
     if experiment.own["editor"] is None and doses != (PUBLISHED_DOSE,):
@@ -64,14 +63,9 @@ def check(experiment: Experiment) -> None:
         raise ValueError(f"targets = {targets!r}: wrong is always needed")
 
 
-def doses_of(experiment: Experiment) -> tuple[int, ...]:
-    """How many words are replaced in the edited arms; the first is the primary one."""
-    return tuple(experiment.own["doses"])
-
-
 def arms(experiment: Experiment) -> list[Arm]:
-    """All conditions: the wrong answer's reason at every dose, the other targets at the first one."""
-    doses, found = doses_of(experiment), [Arm(CONTROL)]
+    """All conditions: the wrong answer's reason at every dose, the other targets at the first one, the primary dose."""
+    doses, found = experiment.own["doses"], [Arm(CONTROL)]
     for target in experiment.own["targets"]:
         for dose in doses if target == "wrong" else doses[:1]:
             found.append(Arm(f"{target}_{dose}", "synonyms", target, dose))
@@ -110,47 +104,31 @@ class Pair:
     wrong: Answer
 
 
-def letters(question: Question) -> tuple[str, ...]:
-    """The letter of each option.
-
-    >>> letters(Question("q", "c", "?", options=("one", "two")))
-    ('A', 'B')
-    """
-    return tuple(ascii_uppercase[: len(question.options)])
-
-
-def lettered(question: Question) -> tuple[tuple[str, str], ...]:
+@lru_cache(maxsize=1024)
+def lettered(options: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Each option with its letter; the same object for all prompts on a question, which hold it.
 
-    >>> lettered(Question("q", "c", "?", options=("one", "two")))
+    >>> lettered(("one", "two"))
     (('A', 'one'), ('B', 'two'))
     """
-    return _lettered(question.options)
-
-
-@lru_cache(maxsize=1024)
-def _lettered(options: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     return tuple(zip(ascii_uppercase[: len(options)], options, strict=True))
 
 
 def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:
     """One request a question and candidate: the letter of an option and a reason for it; article by article."""
-    template = prompts.load(experiment.shared / "prompts" / "answer.txt")
-    return [
-        _answer_trial(experiment, template, question, candidate)
-        # So that a provider's cache of the passage serves.
-        for question in sorted(questions, key=lambda question: question.article)
-        for candidate in experiment.candidates
-    ]
-
-
-def _answer_trial(experiment, template, question, candidate) -> Trial:  # type: ignore[no-untyped-def]
-    labels, nonce = letters(question), prompts.nonce(experiment.seed, question.id)
-    prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
-    texts = {"passage": question.passage, "question": question.text, "options": lettered(question)}
-    schema = prompts.schema_for(candidate, "choice", labels, nonce, reasons=True)
-    placed = {"form": "choice", "labels": labels, "passage": question.passage, "where": {"article": question.article}}
-    return make_trial(experiment, question, candidate, "answer", template, texts, schema=schema, **placed)
+    template, found = prompts.load(experiment.shared / "prompts" / "answer.txt"), []
+    # So that a provider's cache of the passage serves.
+    for question in sorted(questions, key=lambda question: question.article):
+        options, nonce = lettered(question.options), prompts.nonce(experiment.seed, question.id)
+        labels = tuple(letter for letter, _ in options)
+        prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
+        texts = {"passage": question.passage, "question": question.text, "options": options}
+        placed = {"form": "choice", "labels": labels, "passage": question.passage}
+        placed["where"] = {"article": question.article}
+        for candidate in experiment.candidates:
+            placed["schema"] = prompts.schema_for(candidate, "choice", labels, nonce, reasons=True)
+            found.append(make_trial(experiment, question, candidate, "answer", template, texts, **placed))
+    return found
 
 
 def material(question: Question) -> str:
@@ -182,12 +160,6 @@ def answers(experiment: Experiment, questions: Sequence[Question], said: Replies
     return written
 
 
-def fit(questions: Sequence[Question], answers: Answers) -> Iterator[tuple[Question, list[Answer]]]:
-    """Each question with the answers that can enter a pair, by candidate's name; unwritten ones among them."""
-    by = protocol.fit(answers)
-    yield from ((question, by.get(question.id, [])) for question in questions)
-
-
 def open_(given: Sequence[Answer]) -> bool:
     """Whether an answer to a question is still to be written, so that its pairs are not known."""
     return any(answer.text is None for answer in given)
@@ -195,10 +167,11 @@ def open_(given: Sequence[Answer]) -> bool:
 
 def pairs(questions: Sequence[Question], answers: Answers) -> Iterator[Pair]:
     """All pairs of fit answers of which exactly one is right; of questions whose answers are all written."""
-    for question, given in fit(questions, answers):
-        if not open_(given):
-            right = [answer for answer in given if answer.label == question.gold]
-            wrong = [answer for answer in given if answer.label != question.gold]
+    by = fit(answers)
+    for question in questions:
+        if not open_(written := by.get(question.id, [])):
+            right = [answer for answer in written if answer.label == question.gold]
+            wrong = [answer for answer in written if answer.label != question.gold]
             yield from (Pair(question, one, other) for one in right for other in wrong)
 
 
@@ -236,11 +209,11 @@ class Edited:
 def to_edit(experiment: Experiment, questions: Sequence[Question], answers: Answers) -> list[tuple[Question, Answer]]:
     """The answers whose reasons are edited in some arm, each once."""
     roles = ("right", "wrong") if {"right", "both"} & set(experiment.own["targets"]) else ("wrong",)
-    found = {}
-    for question, given in fit(questions, answers):
-        if open_(given) and len(given) > 1:
+    found, by = {}, fit(answers)
+    for question in questions:
+        if open_(written := by.get(question.id, [])) and len(written) > 1:
             # At most all of them; one is right where the wrong ones alone are edited.
-            for answer in given[: len(given) + len(roles) - 2]:
+            for answer in written[: len(written) + len(roles) - 2]:
                 found[answer.question_id, answer.candidate] = (question, answer)
     for pair in pairs(questions, answers):
         for role in roles:
@@ -257,25 +230,22 @@ def edit_trials(experiment: Experiment, questions: Sequence[Question], answers: 
     """
     if experiment.own["editor"] is None:
         return []
+    editor, found = experiment.own["editor"], []
     kinds = ("synonyms", "paraphrase") if experiment.own["paraphrase"] else ("synonyms",)
-    return [
-        _edit_trial(experiment, kind, question, answer)
-        for question, answer in to_edit(experiment, questions, answers)
-        for kind in kinds
-    ]
-
-
-def _edit_trial(experiment: Experiment, kind: str, question: Question, answer: Answer) -> Trial:
-    template = prompts.load(experiment.shared / "prompts" / KINDS[kind])
-    editor, nonce = experiment.own["editor"], prompts.nonce(experiment.seed, question.id)
-    prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
     # The largest dose of any run: one that is added later finds the words of the others as they were.
-    words = {"dose": LARGEST, "asked": LARGEST + experiment.own["spare"]} if kind == "synonyms" else {}
-    texts = {"reason": answer.text or "", "question": question.text, "options": lettered(question), **words}
-    schema = (edit_schema if kind == "synonyms" else paraphrase_schema)(prompts.pinned_id(editor, nonce))
-    placed = {"form": "text", "labels": (), "shown": (answer.candidate,), "written": [answer], "schema": schema}
-    where = {"article": question.article, "edit": kind}
-    return make_trial(experiment, question, editor, kind, template, texts, where=where, **placed)
+    words = {"dose": LARGEST, "asked": LARGEST + experiment.own["spare"]}
+    for question, answer in to_edit(experiment, questions, answers):
+        nonce = prompts.nonce(experiment.seed, question.id)
+        prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
+        texts = {"reason": answer.text or "", "question": question.text, "options": lettered(question.options)}
+        placed = {"form": "text", "labels": (), "shown": (answer.candidate,), "written": [answer]}
+        for kind in kinds:
+            template = prompts.load(experiment.shared / "prompts" / KINDS[kind])
+            schema = (edit_schema if kind == "synonyms" else paraphrase_schema)(prompts.pinned_id(editor, nonce))
+            more = {"schema": schema, "where": {"article": question.article, "edit": kind}}
+            shown = texts | words if kind == "synonyms" else texts
+            found.append(make_trial(experiment, question, editor, kind, template, shown, **placed, **more))
+    return found
 
 
 def edits(
@@ -292,21 +262,22 @@ def edits(
     if experiment.own["editor"] is None:
         dose = experiment.own["doses"][0]
         return {(q.id, a.candidate): _published(q, a, dose) for q, a in to_edit(experiment, questions, answers)}
+    replies: dict[tuple[str, str], dict[str, Judgment]] = {}
+    for trial in edit_trials(experiment, questions, answers):
+        if (reply := said.get(trial.request.key)) is not None:
+            replies.setdefault((trial.question_id, trial.shown[0]), {})[trial.condition] = reply
     found: dict[tuple[str, str], Edited] = {}
-    for (question, answer), trials in _by_answer(experiment, questions, answers).items():
-        replies = {trial.condition: said.get(trial.request.key) for trial in trials}
-        replies = {kind: reply for kind, reply in replies.items() if reply is not None}
-        if answer.text is None or not replies:
+    for question, answer in to_edit(experiment, questions, answers):
+        kinds = replies.get((question.id, answer.candidate), {})
+        if answer.text is None or not kinds:
             continue
         words, refused, changed, paraphrase = {}, (), (), None
-        if "synonyms" in replies:
-            words, refused, changed = _words(
-                question, answer, replies["synonyms"], experiment.own["doses"], trials[0].nonce
-            )
-        if "paraphrase" in replies:
-            paraphrase, why = _paraphrase(question, answer, replies["paraphrase"], trials[0].nonce)
+        if "synonyms" in kinds:
+            words, refused, changed = _words(question, answer, kinds["synonyms"], experiment.own["doses"])
+        if "paraphrase" in kinds:
+            paraphrase, why = _paraphrase(question, answer, kinds["paraphrase"])
             refused += (f"paraphrase: {why}",) if why else ()
-        found[question.id, answer.candidate] = Edited(words, paraphrase, refused, changed, frozenset(replies))
+        found[question.id, answer.candidate] = Edited(words, paraphrase, refused, changed, frozenset(kinds))
     return found
 
 
@@ -320,21 +291,13 @@ def _published(question: Question, answer: Answer, dose: int) -> Edited:
     return Edited({dose: edit.text}, refused=refused, changed=changed)
 
 
-def _by_answer(experiment, questions, answers) -> dict[tuple[Question, Answer], list[Trial]]:  # type: ignore[no-untyped-def]
-    trials: dict[tuple[str, str], list[Trial]] = {}
-    for trial in edit_trials(experiment, questions, answers):
-        trials.setdefault((trial.question_id, trial.shown[0]), []).append(trial)
-    of = to_edit(experiment, questions, answers)
-    return {(question, answer): trials[question.id, answer.candidate] for question, answer in of}
-
-
 def _words(
-    question: Question, answer: Answer, judgment: Judgment, doses: Sequence[int], nonce: str
+    question: Question, answer: Answer, judgment: Judgment, doses: Sequence[int]
 ) -> tuple[dict[int, str | None], tuple[str, ...], tuple[tuple[str, str], ...]]:
     """The reason at each dose, what was refused, and the words changed at the largest dose that could be made."""
     if judgment.outcome != "ok":
         return dict.fromkeys(doses), (f"reply: {judgment.outcome}",), ()
-    chosen = read_edit(judgment.completion.text, nonce)
+    chosen = read_edit(judgment.completion.text, judgment.trial.nonce)
     if isinstance(chosen, str):
         return dict.fromkeys(doses), (f"reply: {chosen}",), ()
     made = {dose: apply_edits(answer.text, question.text, question.options, chosen, dose) for dose in doses}
@@ -344,11 +307,11 @@ def _words(
     return {dose: edit.text for dose, edit in made.items()}, refused, changed
 
 
-def _paraphrase(question: Question, answer: Answer, judgment: Judgment, nonce: str) -> tuple[str | None, str]:
+def _paraphrase(question: Question, answer: Answer, judgment: Judgment) -> tuple[str | None, str]:
     """The paraphrase, or None and why it is refused."""
     if judgment.outcome != "ok":
         return None, judgment.outcome
-    text, why = read_paraphrase(judgment.completion.text, nonce)
+    text, why = read_paraphrase(judgment.completion.text, judgment.trial.nonce)
     if text is not None:
         why = check_paraphrase(answer.text, text, question.text, question.options) or ""
     return (None, why) if why else (text, "")
@@ -399,10 +362,11 @@ def judge_trials(
     known = [(pair, experiment.judges) for pair in pairs(questions, answers)]
     each = experiment.repeats + len(arms(experiment)) - 1
     own = sum(arm.target in ("none", "wrong") for arm in arms(experiment))
-    for question, given in fit(questions, answers):
-        if open_(given):
+    by = fit(answers)
+    for question in questions:
+        if open_(written := by.get(question.id, [])):
             for judge in experiment.judges:
-                known += [(pair, (judge,)) for pair in most_pairs(question, given, judge.name, each, own)]
+                known += [(pair, (judge,)) for pair in most_pairs(question, written, judge.name, each, own)]
     found = []
     for pair, judges in known:
         for arm in arms(experiment):
@@ -410,7 +374,13 @@ def judge_trials(
             if all(answer is not None for answer in shown.values()):
                 found += _of_arm(experiment, template, replace(pair, **shown), arm, judges)
     articles = {question.id: question.article for question in questions}
-    return sorted(found, key=lambda t: (articles[t.question_id], _lot(experiment.seed, t)))
+
+    def lot(trial: Trial) -> tuple[str, str]:
+        drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat, *trial.shown)
+        drawn_by = short_hash(experiment.seed, "interleaved", *drawn, trial.where["task"], digits=16)
+        return articles[trial.question_id], drawn_by
+
+    return sorted(found, key=lot)
 
 
 def _edited(answer: Answer, arm: Arm, role: str, edited: Mapping[tuple[str, str], Edited]) -> Answer | None:
@@ -445,8 +415,8 @@ def _trial(  # type: ignore[no-untyped-def]
     question = pair.question
     order = (pair.right, pair.wrong) if first == "right" else (pair.wrong, pair.right)
     shown = [_told(answer.label, answer.text or "") for answer in order]
-    texts = {"passage": question.passage, "question": question.text, "options": lettered(question), "task": task}
-    texts |= {"first": shown[0], "second": shown[1]}
+    texts = {"passage": question.passage, "question": question.text, "options": lettered(question.options)}
+    texts |= {"task": task, "first": shown[0], "second": shown[1]}
     where = {"article": question.article, "task": task, "edit": arm.edit, "target": arm.target, "dose": str(arm.dose)}
     where |= {"right": pair.right.candidate, "wrong": pair.wrong.candidate, "first": first, "own": own}
     placed = {"shown": tuple(answer.candidate for answer in order), "written": order, "passage": question.passage}
@@ -458,8 +428,3 @@ def _trial(  # type: ignore[no-untyped-def]
 def _told(label: str | None, text: str) -> str:
     """An answer as prompts show it; one text for all trials of a pair, which hold it."""
     return f"{label}. {text}"
-
-
-def _lot(seed: int, trial: Trial) -> str:
-    drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat, *trial.shown)
-    return short_hash(seed, "interleaved", *drawn, trial.where["task"], digits=16)

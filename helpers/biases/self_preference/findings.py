@@ -4,106 +4,116 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import log
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from helpers.biases.planted import Planted, planted_table, win_chance
-from helpers.biases.self_preference.measured import (
-    LEVEL,
-    PRIMARY,
-    confirmatory,
-    corrected,
-    family,
-    of,
-    primary_dose,
-    smallest_detectable,
-)
+from helpers.biases.self_preference.measured import PRIMARY, confirmatory, of, primary_dose
+from helpers.config.numbers import declared_by
 from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.stats.power import detectable_effect
-from helpers.stats.standing import standing
-from helpers.stats.tests import benjamini_hochberg
+from helpers.stats.standing import conclude
 from helpers.types import Estimate
-from helpers.words import CardLine, Headline, listed, p_text, sentence
+from helpers.words import CardLine, Conclusion, Headline, p_text, sentence
+from helpers.words.sentences import card_line, clause, counted, lines, say
 
 if TYPE_CHECKING:
     from helpers.run import Asked
 
+RATE = "harmful_self_preference_rate"
 HARMFUL, GAP, HIDING = "harmful self-preference", "evaluator-quality gap", "hidden authorship"
-AGREEMENT, UNREADABLE = "both orders agree", "unreadable"
+SHARES = {"retention": "both orders agree", "unreadable_share": "unreadable"}
+
+
+def concluded(estimates: Iterable[Estimate | None]) -> list[Conclusion]:
+    """What may be said of these numbers, as far as there are any; those with the same keys are a family of tests."""
+    return conclude([each for each in estimates if each is not None], declared_by("self_preference"))
+
+
+def contrasts(estimates: Sequence[Estimate]) -> dict[str, Conclusion]:
+    """What may be said of the confirmatory contrasts, by judge: nothing of one that could not be tested."""
+    found = concluded(confirmatory(estimates)[0][0])
+    return {each.estimate.where["judge"]: each if each.test else replace(each, verdict="untold") for each in found}
+
+
+def finding(estimates: Sequence[Estimate]) -> str:
+    """The bottom line, a sentence a judge: what hiding the authorship did, beside what the controls did.
+
+    No sentence says that recognition is the cause: it is named only where the contrast with other judges and the one
+    with other authors' texts both stand, and measured recognition fell.
+    """
+    points = [f"{lines([each])[:-1]}{_beside(estimates, each)}." for each in contrasts(estimates).values()]
+    return "\n".join(points) or "No own wrong answer was edited and judged again: nothing can be concluded."
+
+
+def _beside(estimates: Sequence[Estimate], each: Conclusion) -> str:
+    """What the controls and the filtered comparison say of a judge whose contrast was tested."""
+    if not each.test:
+        return ""
+    at, judge = dict(each.estimate.where), each.estimate.where["judge"]
+    pp = of(estimates, "obfuscation_effect_pp", **at)
+    flips = f", p {p_text(pp.p)} by sign flips" if pp and pp.p == pp.p else ""
+    clauses = f"; {say(concluded([pp])[0])}{flips}" if pp and pp.value == pp.value else ""
+    if each.verdict == "bias":
+        other, shift = (of(estimates, id, **at) for id in ("obfuscation_against_other_author", "recognition_change"))
+        clauses += OPPOSITE if each.estimate.value < 0 else _control(other, shift)
+    naive = of(estimates, "naive_filtered_change", **at), of(estimates, "regression_to_the_mean", judge=judge)
+    if None in naive or math.isnan(sum(one.value for one in naive)):
+        return clauses
+    return f"{clauses}; {'; '.join(map(say, concluded(naive)))}"
+
+
+OPPOSITE = "; the opposite of what hiding a self-preference would do: a judge that feels any edit less shows it too"
+
+
+def _control(other: Estimate | None, shift: Estimate | None) -> str:
+    """What the control within the judge says of an effect that stands against other judges, and its recognition."""
+    if other is None or math.isnan(other.low):
+        why = other.method if other else "not measured"
+        return f", but the control within the judge is missing ({why}): it may only feel any edit more than they do"
+    more = f"more than from another author's edited wrong answer ({other})"
+    if other.low <= 0:
+        return f", but not measurably {more}: a control moves as much, so this does not show that authorship matters"
+    if shift is None or math.isnan(shift.high):
+        return f", and {more}; recognition was not measured"
+    if shift.high >= 0:
+        return f", and {more}, but its recognition of that answer did not measurably fall ({shift})"
+    return (
+        f", and {more}, and it recognises that answer less ({shift}): as a preference for what it recognises would, "
+        "though another cause is not ruled out"
+    )
 
 
 def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
     """Of each judge how it treats its own wrong answers, whether both orders agree, and what could not be read.
 
-    The rate of votes for its own wrong answer has no value that would mean no bias (a weak judge has a high one), so it
-    is described. The evaluator-quality gap (same option named) is exploratory, by Benjamini and Hochberg over judges,
-    and a hint at most; what hiding the authorship does is the confirmatory family, by Holm over all judges. Published
-    counts give the rate alone: of each judge the one from most pairs before an edit. `vendors` is not needed.
+    Published counts give the rate alone: of each judge the one from most pairs before an edit. `vendors` is not needed.
     """
     del vendors
-    lines = []
+    found = []
     for data in dict.fromkeys(each.data for each in estimates):
         mine = [each for each in estimates if each.data == data]
-        lines += [*_published(mine), *_harmful(mine), *_gaps(mine), *_hiding(mine)]
-        for id, measure, words in (
-            ("retention", AGREEMENT, "names the same winner in both orders in this share of pairs"),
-            ("unreadable_share", UNREADABLE, "gives replies without a readable verdict in this share"),
-        ):
-            some = [each for each in mine if each.id == id and set(each.where) == {"judge"}]
-            lines += [CardLine(e.where["judge"], measure, e, "described", words) for e in some]
-    return lines
+        by = {id: [each for each in mine if each.id == id] for id in ("naive_harmful_rate", *SHARES)}
+        rates = [each for each in by["naive_harmful_rate"] if not math.isnan(each.value)]
+        parts = {HARMFUL: [*_published(mine), *concluded(rates)], GAP: gaps(mine), HIDING: contrasts(mine).values()}
+        parts |= {measure: concluded(by[id]) for id, measure in SHARES.items()}
+        for measure, several in parts.items():
+            found += [card_line(each.estimate.where["judge"], measure, [each]) for each in several]
+    return found
 
 
-def _published(estimates: Sequence[Estimate]) -> list[CardLine]:
-    rates = [e for e in estimates if e.id == "harmful_self_preference_rate" and e.where.get("phase") == "before"]
-    found: dict[str, Estimate] = {}
-    for each in rates:
-        judge = each.where.get("judge")
-        if judge and (judge not in found or each.n > found[judge].n):
-            found[judge] = each
-    words = "picks its own wrong answer in this share, against {opponent} ({run}, {records}); a weak judge does too"
-    return [CardLine(j, HARMFUL, e, "described", words.format(**e.where)) for j, e in sorted(found.items())]
+def _published(estimates: Sequence[Estimate]) -> list[Conclusion]:
+    """The published rate of each judge from most pairs."""
+    rates = [e for e in estimates if e.id == RATE and e.where.get("phase") == "before" and "judge" in e.where]
+    judges = sorted({each.where["judge"] for each in rates})
+    return concluded(max((e for e in rates if e.where["judge"] == judge), key=lambda e: e.n) for judge in judges)
 
 
-def _harmful(estimates: Sequence[Estimate]) -> list[CardLine]:
-    words = "votes for its own wrong answer in this share; a weak judge does too"
-    rates = [each for each in estimates if each.id == "naive_harmful_rate"]
-    return [CardLine(e.where["judge"], HARMFUL, e, "described", words) for e in rates if not math.isnan(e.value)]
-
-
-def _gaps(estimates: Sequence[Estimate]) -> list[CardLine]:
-    gaps = [e for e in estimates if e.id == "evaluator_quality_gap" and e.where["stratum"] == PRIMARY]
-    tested = max(1, sum(not math.isnan(e.p) for e in gaps))
-    lines = []
-    for each, p in zip(gaps, map(float, benjamini_hochberg([e.p for e in gaps])), strict=True):
-        verdict = standing(each, p, confirmatory=False)
-        than = "than for another author's that names the same option"
-        words = {
-            "hint": f"seems to vote {'more' if each.value > 0 else 'less'} for its own wrong answer {than}",
-            "not shown": f"does not measurably vote more for its own wrong answer {than}",
-            "untold": f"cannot be told from a judge that is merely wrong ({each.method})",
-        }[verdict]
-        least = detectable_effect(each.se, each.df, level=LEVEL / tested)
-        lines.append(CardLine(each.where["judge"], GAP, each, verdict, words, p, least))
-    return lines
-
-
-def _hiding(estimates: Sequence[Estimate]) -> list[CardLine]:
-    p, least, lines = corrected(estimates), smallest_detectable(estimates), []
-    for judge, each in family(estimates).items():
-        verdict = "untold" if math.isnan(p[judge]) else standing(each, p[judge])
-        more = "more" if each.value > 0 else "less"
-        words = {
-            "bias": f"turns {more} from its own wrong answer than other judges do when that answer is edited",
-            "hint": f"seems to turn {more} from its own wrong answer than other judges do when that answer is edited",
-            "not shown": "shows no measurable effect of hiding that it wrote the wrong answer",
-            "untold": f"was not tested for the effect of hiding its authorship ({each.method})",
-        }[verdict]
-        lines.append(CardLine(judge, HIDING, each, verdict, words, p[judge], least[judge]))
-    return lines
+def gaps(estimates: Sequence[Estimate]) -> list[Conclusion]:
+    """What may be said of the evaluator-quality gap of each judge, where the other answer names the same option."""
+    return concluded(e for e in estimates if e.id == "evaluator_quality_gap" and e.where["stratum"] == PRIMARY)
 
 
 def headline(estimates: Sequence[Estimate]) -> Headline | None:
@@ -113,7 +123,7 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     reports have no control: the change from most pairs carries it, and the sentence gives the span of all. None where
     nothing was edited.
     """
-    changes = [e for e in estimates if e.id == "published_change" and e.where["rate"] == "harmful_self_preference_rate"]
+    changes = [e for e in estimates if e.id == "published_change" and e.where["rate"] == RATE]
     if changes:
         ends = [100 * pick(e.value for e in changes) for pick in (min, max)]
         said = (
@@ -121,114 +131,64 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
             "what is compared; the unedited pairs were not asked again, so what the edit does is not known"
         )
         return Headline(sentence(said, changes[0].data), max(changes, key=lambda e: e.n))
-    each, lines = family(estimates), {line.judge: line for line in _hiding(estimates)}
-    if not each:
+    found = [*contrasts(estimates).values()]
+    if not found:
         return None
-    first = min(lines.values(), key=lambda x: (2.0 if math.isnan(x.p) else x.p, -x.estimate.n))
-    kinds = {v: [j for j, x in lines.items() if x.verdict == v] for v in ("bias", "hint", "not shown", "untold")}
-    told = []
-    for verdict, verb in (("bias", "turn"), ("hint", "seem to turn")):
-        for sign, more in ((1, "more"), (-1, "less")):
-            names = [j for j in kinds[verdict] if sign * each[j].value > 0]
-            if names:
-                told.append(f"{listed(names)} {verb} {more} from edited wrong answers of their own than others do")
-    if kinds["not shown"]:
-        told.append(f"no effect of hiding the authorship is shown of {listed(kinds['not shown'])}")
-    if kinds["untold"]:
-        every = "any judge" if len(kinds["untold"]) == len(lines) else listed(kinds["untold"])
-        why = ""
-        if len(kinds["untold"]) == len(lines):
-            most = max((e.clusters for e in each.values()), default=0)
-            why = f" ({most} article{'' if most == 1 else 's'} with own wrong answers at most)"
-        told.append(f"what hiding the authorship does cannot be told of {every}{why}")
-    said = "; ".join(told)
+    first = min(found, key=lambda each: (2.0 if math.isnan(each.p) else each.p, -each.estimate.n))
+    if first.test:
+        said = f"{counted(found)}; smallest p: {first.estimate.where['judge']}"
+    else:
+        most = max(each.estimate.clusters for each in found)
+        articles = f"{most} article{'s' * (most != 1)} with own wrong answers at most"
+        said = f"nothing was tested: {clause([first])} ({articles})"
     return Headline(sentence(said, first.estimate.data), first.estimate)
-
-
-def _who(each: Estimate) -> str:
-    """A simulated number is never mistaken for a real one, even in a quotation."""
-    return "SIMULATED: " if each.data == "simulated" else ""
 
 
 def few(estimates: Sequence[Estimate]) -> str:
     """What so few articles cannot show; "" where there are enough for intervals."""
-    shares = [each for each in estimates if each.id == "unreadable_share"]
-    most = max((each.clusters for each in shares), default=0)
-    if not shares or most >= MIN_CLUSTERS:
+    most = max((each.clusters for each in estimates if each.id == "unreadable_share"), default=MIN_CLUSTERS)
+    if most >= MIN_CLUSTERS:
         return ""
     return (
-        f"The questions are on {most} article{'' if most == 1 else 's'}. Questions on one article are no independent "
-        f"evidence, so there are no intervals ({MIN_CLUSTERS} articles are the least), no test and no "
-        "conclusion."
+        f"The questions are on {most} article{'s' * (most != 1)}. Questions on one article are no independent "
+        f"evidence, so there are no intervals ({MIN_CLUSTERS} articles are the least), no test and no conclusion."
     )
 
 
 def gap_words(estimates: Sequence[Estimate]) -> str:
     """Of each judge: the naive rate, and what is left of it beside the same belief and beside the same text."""
-    lines, gaps = [], [e for e in estimates if e.id == "evaluator_quality_gap" and e.where["stratum"] == PRIMARY]
-    adjusted = dict(zip([e.where["judge"] for e in gaps], benjamini_hochberg([e.p for e in gaps]), strict=True))
-    for each in gaps:
-        judge = each.where["judge"]
-        naive, text = (
-            of(estimates, "naive_harmful_rate", judge=judge),
-            of(estimates, "same_text_other_judges", judge=judge),
-        )
-        told = f"- {_who(each)}{judge} votes for its own wrong answer in {naive}"
-        if math.isnan(each.value):
-            told += f"; how it votes on other authors' answers of the same option is not known ({each.method})"
-        else:
-            p = adjusted[judge]
-            said = "" if math.isnan(p) else f" (p {p_text(p)})"
-            told += f"; minus its votes for another author's answer of the same option: {each}{said}"
-            if p < LEVEL:
-                told += f": its own answer seems to count for **{'more' if each.value > 0 else 'less'}**"
-            elif not math.isnan(p):
-                least = detectable_effect(each.se, each.df)
-                told += (
-                    ": no measurable difference to a judge that is merely wrong (80 % power, uncorrected, needs "
-                    f"{100 * least:.0f} pp)"
-                )
-        if text is not None and not math.isnan(text.value):
-            told += f"; minus other judges' votes for the same texts: {text}"
-        lines.append(f"{told}.")
-    if not lines:
-        return "No judge answered a question wrongly that others answered right: there is nothing to defend."
-    tested = any(p == p for p in adjusted.values())
-    return "\n".join([*lines, "", f"Exploratory{'; p by Benjamini and Hochberg over the judges' if tested else ''}."])
+    found: list[Conclusion] = []
+    for each in gaps(estimates):
+        at = {"judge": each.estimate.where["judge"]}
+        naive, text = (of(estimates, id, **at) for id in ("naive_harmful_rate", "same_text_other_judges"))
+        found += [*concluded([naive]), each, *concluded([text])]
+    kept = [each for each in found if each.verdict != "described" or not math.isnan(each.estimate.value)]
+    return lines(kept) or "No judge answered a question wrongly that others answered right: there is nothing to defend."
 
 
 def effect_words(estimates: Sequence[Estimate]) -> str:
     """What the primary contrast could have found, and how the effect goes with the dose."""
-    p, least = corrected(estimates), smallest_detectable(estimates)
-    lines = []
-    for judge, each in family(estimates).items():
+    points = []
+    for judge, each in contrasts(estimates).items():
         found = [e for e in estimates if e.id == "obfuscation_effect" and e.where["judge"] == judge]
         doses = "; ".join(f"{e.where['dose']} words {e}" for e in found if e.where["dose"].isdigit())
-        told = f"- {_who(each)}{judge}, in logits: {doses or 'no dose could be compared'}"
-        if not math.isnan(p[judge]):
-            told += f". At the primary dose of {primary_dose(estimates)} words, 80 % power needs {least[judge]:.2f}"
-        lines.append(f"{told}.")
-    return "\n".join(lines) or "No own wrong answer was edited and judged again."
+        power = f". At the primary dose of {primary_dose(estimates)} words, 80 % power needs {each.smallest:.2f}"
+        clauses = f"{doses or 'no dose could be compared'}{power * bool(each.test)}"
+        points.append(f"- {'SIMULATED: ' * (each.estimate.data == 'simulated')}{judge}, in logits: {clauses}.")
+    return "\n".join(points) or "No own wrong answer was edited and judged again."
 
 
 def recognition_words(estimates: Sequence[Estimate]) -> str:
     """How well judges know their own answers, unedited and at the largest dose."""
-    lines = []
+    found: list[Estimate | None] = []
     for each in estimates:
-        if each.id != "recognition_accuracy" or each.where["dose"] != "0":
-            continue
-        judge = each.where["judge"]
-        balanced = of(estimates, "recognition_balanced", judge=judge)
-        told = f"- {_who(each)}{judge} names its own wrong answer as its own in {each}"
-        if balanced is not None and not math.isnan(balanced.value):
-            told += f"; in {balanced} over right and wrong answers alike (half is chance)"
-        shifts = [e for e in estimates if e.id == "recognition_change" and e.where["judge"] == judge]
-        shifts = [e for e in shifts if e.where["dose"].isdigit() and not math.isnan(e.value)]
-        if shifts:
-            last = max(shifts, key=lambda e: int(e.where["dose"]))
-            told += f"; {last.where['dose']} words changed that by {last}"
-        lines.append(f"{told}.")
-    return "\n".join(lines) or "No judge was asked which answer it wrote."
+        if each.id == "recognition_accuracy" and each.where["dose"] == "0":
+            judge = each.where["judge"]
+            shifts = [e for e in estimates if e.id == "recognition_change" and e.where["judge"] == judge]
+            doses = [e for e in shifts if e.where["dose"].isdigit() and not math.isnan(e.value)]
+            last = max(doses, key=lambda e: int(e.where["dose"]), default=None)
+            found += [each, of(estimates, "recognition_balanced", judge=judge), last]
+    return lines(concluded(found)) or "No judge was asked which answer it wrote."
 
 
 def accuracy_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -244,42 +204,17 @@ def accuracy_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
     """What goes into tables: name, caption, estimates, row keys and column keys."""
-
-    def some(*ids: str) -> list[Estimate]:
-        return [each for each in estimates if each.id in ids]
-
-    tables = [
-        (
-            "accuracy",
-            "How often each judge picks the right answer.",
-            accuracy_rows(estimates),
-            ["judge", "filter"],
-            ["accuracy"],
-        ),
-        (
-            "baseline",
-            "Own wrong answers against another author's.",
-            some("evaluator_quality_gap"),
-            ["judge"],
-            ["stratum"],
-        ),
-        (
-            "obfuscation",
-            "Effect of editing the own wrong answer, in logits.",
-            some("obfuscation_effect"),
-            ["judge"],
-            ["dose"],
-        ),
-        (
-            "obfuscation_pp",
-            "The same in pp, with its parts.",
-            some("obfuscation_effect_pp", "obfuscation_own", "obfuscation_third_party"),
-            ["id", "judge"],
-            ["dose"],
-        ),
-        ("recognition", "How often judges name their own answer.", some("recognition_accuracy"), ["judge"], ["dose"]),
-    ]
-    return [table for table in tables if table[2]]
+    parts = ("obfuscation_effect", "obfuscation_effect_pp", "obfuscation_own", "obfuscation_third_party")
+    tables = (
+        ("baseline", "Own wrong answers against another author's.", ("evaluator_quality_gap",), ["judge"], "stratum"),
+        ("obfuscation", "Effect of editing the own wrong answer, in logits.", parts[:1], ["judge"], "dose"),
+        ("obfuscation_pp", "The same in pp, with its parts.", parts[1:], ["id", "judge"], "dose"),
+        ("recognition", "How often judges name their own answer.", ("recognition_accuracy",), ["judge"], "dose"),
+    )
+    rates = "How often each judge picks the right answer."
+    found = [("accuracy", rates, accuracy_rows(estimates), ["judge", "filter"], ["accuracy"])]
+    found += [(name, words, [e for e in estimates if e.id in ids], rows, [at]) for name, words, ids, rows, at in tables]
+    return [table for table in found if table[2]]
 
 
 READ = (

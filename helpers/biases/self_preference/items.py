@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from helpers.biases.protocol import mean_interval
+from helpers.biases.protocol import fit, mean_interval
 from helpers.biases.self_preference.asked import Arm, Edited, arms, edits
 from helpers.stats import intervals
 from helpers.stats.intervals import Interval, Span, clustered, clusters_of, no_interval
@@ -155,53 +155,22 @@ def differ(one: pd.Series, two: pd.Series) -> np.ndarray:
     return (one.astype(object) != two.astype(object)).to_numpy()
 
 
-def funnel(table: pd.DataFrame) -> pd.DataFrame:
-    """How many pairs each judge was shown unedited, of how many it gave a verdict both ways, and on how many it held.
-
-    Columns: judge, own ("right", "wrong", "" for other authors' pairs), pairs, items (a verdict in both orders),
-    consistent (the same answer both times). First asking only.
-    """
-    asked = before(table).assign(items=lambda rows: rows["score"].notna())
-    counts = asked.groupby(["judge", "own"], observed=True, sort=True).agg(
-        pairs=("items", "size"), items=("items", "sum"), consistent=("consistent", "sum")
-    )
-    return counts.astype(int).reset_index()
-
-
 def lost_by_pick(frame: pd.DataFrame) -> pd.DataFrame:
     """Whether verdicts are lost at random: the share lost by what the judge picked in the other order; pair frame.
 
     One row a judge; columns: judge, then lost of asked and the share where the other order picked the right answer, and
     where it picked the wrong one. Shares that differ bias rates.
     """
-    table = losses(items(frame))
-    table = table[table["other"] != ""].groupby(["judge", "other"], sort=True)[["asked", "lost"]].sum().reset_index()
-    told = [f"{row.lost} of {row.asked} ({row.lost / row.asked:.1%})" for row in table.itertuples()]
-    wide = table.assign(told=told).pivot(index="judge", columns="other", values="told").fillna("none asked")
+    table, parts = items(frame), []
+    for first, second in (ORDERS, ORDERS[::-1]):
+        other = table[f"{second}_first"].map({1.0: "right", 0.0: "wrong"})
+        parts.append(table[["judge"]].assign(other=other, lost=table[f"{first}_first"].isna()).dropna(subset="other"))
+    counts = pd.concat(parts, ignore_index=True).groupby(["judge", "other"], observed=True, sort=True)["lost"]
+    cells = counts.agg(["sum", "size"]).reset_index()
+    shares = [f"{row.sum} of {row.size} ({row.sum / row.size:.1%})" for row in cells.itertuples()]
+    wide = cells.assign(shares=shares).pivot(index="judge", columns="other", values="shares").fillna("none asked")
     names = {other: f"lost where the other order picked the {other} one" for other in wide}
     return wide.rename(columns=names).rename_axis(columns=None)
-
-
-def losses(table: pd.DataFrame) -> pd.DataFrame:
-    """How many verdicts were lost, by what the judge picked when the same pair stood the other way round.
-
-    Columns: judge, condition, task, other ("right", "wrong", "" where that verdict is lost too), asked, lost, share. A
-    share that differs between "right" and "wrong" is a loss that is not at random: rates are then biased.
-    """
-    parts = []
-    for first, second in (ORDERS, ORDERS[::-1]):
-        seen = table[f"{second}_first"]
-        other = np.select([seen == 1.0, seen == 0.0], ["right", "wrong"], "")
-        lost = table[f"{first}_first"].isna()
-        parts.append(table[["judge", "condition", "task"]].assign(other=other, lost=lost))
-    cells = pd.concat(parts, ignore_index=True).groupby(
-        ["judge", "condition", "task", "other"], observed=True, sort=True
-    )
-    counts = cells["lost"].agg(asked="size", lost="sum").reset_index()
-    return counts.assign(share=counts["lost"] / counts["asked"])
-
-
-FILTERS = ("all", "consistent")
 
 
 def made(
@@ -212,64 +181,23 @@ def made(
     return replace(each, method=each.method.replace("question", "article"))
 
 
-def nothing(id: str, where: Mapping[str, str], reason: str, data: str, unit: str = "rate") -> Estimate:
-    """A number that cannot be given, with the reason."""
-    return made(id, where, no_interval(math.nan, 0, 0, reason), data, unit)
-
-
 def share(rows: pd.DataFrame, value: str) -> Interval:
     """The mean of a column over items, clustered by article."""
     return mean_interval(rows, rows[value], "article", reason="no such item has a verdict in both orders")
 
 
-def accuracies(table: pd.DataFrame, data: str) -> list[Estimate]:
-    """How often each judge picks the right answer, at first asking, before and after the filter for consistency.
-
-    `accuracy_all` over all its pairs, `accuracy_self` over those with an answer of its own, `accuracy_harmful` where
-    its own is the wrong one; `naive_harmful_rate` (`where`: judge) = 1 - accuracy_harmful, unfiltered. `legitimate` is
-    the share of its votes for its own answer that were right. `where`: judge, filter ("all": an item whose orders
-    disagree counts 1/2; "consistent": it is left out). `retention` (`where`: judge) is the share that the filter keeps.
-    """
-    asked = complete(before(table))
-    found = []
-    for judge, rows in asked.groupby("judge", observed=True, sort=True):
-        for name in FILTERS:
-            where = {"judge": str(judge), "filter": name}
-            kept = rows if name == "all" else rows[rows["consistent"]]
-            wrong = kept[kept["own"] == "wrong"]
-            groups = {"all": kept, "self": kept[kept["own"].isin(["right", "wrong"])], "harmful": wrong}
-            found += [made(f"accuracy_{kind}", where, share(part, "score"), data) for kind, part in groups.items()]
-            if name == "all":
-                found.append(_naive(str(judge), wrong, data))
-            found.append(made("legitimate", where, _legitimate(groups["self"]), data))
-        rate = share(rows.assign(kept=rows["consistent"].astype(float)), "kept")
-        found.append(made("retention", {"judge": str(judge)}, rate, data))
-    return found
+def _with_own(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["own"].isin(["right", "wrong"])]
 
 
-def accuracy_harmful(table: pd.DataFrame, data: str) -> list[Estimate]:
-    """Of `accuracies` the `accuracy_harmful` alone. Takes `items`."""
-    wrong = complete(before(table[table["own"] == "wrong"]))
-    return [
-        made("accuracy_harmful", {"judge": str(judge), "filter": name}, share(kept, "score"), data)
-        for judge, rows in wrong.groupby("judge", observed=True, sort=True)
-        for name, kept in zip(FILTERS, (rows, rows[rows["consistent"]]), strict=True)
-    ]
+def _naive(rows: pd.DataFrame) -> Interval:
+    wrong = rows[rows["own"] == "wrong"]
+    return share(wrong.assign(own_vote=1 - wrong["score"]), "own_vote")
 
 
-def naive_harmful_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
-    """Of `accuracies` the `naive_harmful_rate` alone. Takes `items`."""
-    wrong = complete(before(table[table["own"] == "wrong"]))
-    return [_naive(str(judge), rows, data) for judge, rows in wrong.groupby("judge", observed=True, sort=True)]
-
-
-def _naive(judge: str, wrong: pd.DataFrame, data: str) -> Estimate:
-    rate = share(wrong.assign(own_vote=1 - wrong["score"]), "own_vote")
-    return made("naive_harmful_rate", {"judge": judge}, rate, data)
-
-
-def _legitimate(own: pd.DataFrame) -> Interval:
+def _legitimate(rows: pd.DataFrame) -> Interval:
     """Of the votes for the own answer, the share that was right: a ratio of two sums over articles."""
+    own = _with_own(rows)
     if own.empty:
         return no_interval(math.nan, 0, 0, "no such item has a verdict in both orders")
     right = (own["own"] == "right").to_numpy()
@@ -280,6 +208,36 @@ def _legitimate(own: pd.DataFrame) -> Interval:
     if math.isnan(interval.value):
         return no_interval(math.nan, len(own), 0, "never voted for its own answer")
     return replace(interval, n=len(own))
+
+
+#: The rates of a judge's items by id, in their order.
+RATES: dict[str, Callable[[pd.DataFrame], Interval]] = {
+    "accuracy_all": lambda rows: share(rows, "score"),
+    "accuracy_self": lambda rows: share(_with_own(rows), "score"),
+    "accuracy_harmful": lambda rows: share(rows[rows["own"] == "wrong"], "score"),
+    "naive_harmful_rate": _naive,
+    "legitimate": _legitimate,
+}
+
+
+def accuracies(table: pd.DataFrame, data: str, ids: Sequence[str] = (*RATES, "retention")) -> list[Estimate]:
+    """How often each judge picks the right answer, at first asking, before and after the filter for consistency.
+
+    `where`: judge and, but for `naive_harmful_rate` and `retention`, filter ("all": an item whose orders disagree
+    counts 1/2; "consistent": it is left out). Those of `ids`. Takes `items`.
+    """
+    found = []
+    for name, rows in complete(before(table)).groupby("judge", observed=True, sort=True):
+        judge = {"judge": str(name)}
+        for kept, each in (("all", rows), ("consistent", rows[rows["consistent"]])):
+            for id in RATES:
+                if id in ids and id != "naive_harmful_rate":
+                    found.append(made(id, judge | {"filter": kept}, RATES[id](each), data))
+                elif id in ids and kept == "all":
+                    found.append(made(id, judge, RATES[id](each), data))
+        if "retention" in ids:
+            found.append(made("retention", judge, share(rows.assign(kept=rows["consistent"] * 1.0), "kept"), data))
+    return found
 
 
 def own_probability(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -297,16 +255,18 @@ def own_probability(table: pd.DataFrame, data: str) -> list[Estimate]:
 
 
 def counts(table: pd.DataFrame, data: str) -> list[Estimate]:
-    """The funnel as numbers: `funnel_pairs`, `funnel_items`, `funnel_consistent` (`where`: judge, own).
+    """How many pairs each judge was shown unedited, of how many it gave a verdict both ways, and on how many it held.
 
-    `own` is "right", "wrong" or "other" (pairs of other authors).
+    `funnel_pairs`, `funnel_items` (a verdict in both orders), `funnel_consistent` (the same answer both times), at
+    first asking. `where`: judge, own ("right", "wrong" or "other": pairs of other authors).
     """
     found = []
-    for row in funnel(table).itertuples():
-        where = {"judge": str(row.judge), "own": str(row.own) or "other"}
-        for stage in ("pairs", "items", "consistent"):
-            interval = no_interval(float(getattr(row, stage)), row.pairs, 0, "counted")
-            found.append(made(f"funnel_{stage}", where, interval, data, "count"))
+    for (judge, own), rows in before(table).groupby(["judge", "own"], observed=True, sort=True):
+        steps = {"pairs": len(rows), "items": rows["score"].notna().sum(), "consistent": rows["consistent"].sum()}
+        for step, count in steps.items():
+            interval = no_interval(float(count), len(rows), 0, "counted")
+            where = {"judge": str(judge), "own": str(own) or "other"}
+            found.append(made(f"funnel_{step}", where, interval, data, "count"))
     return found
 
 
@@ -328,50 +288,39 @@ def steps(
 ) -> pd.DataFrame:
     """How many answers, pairs and items are left after each step, and why the others are not.
 
-    `gold` is the right letter by question. Columns: step, count, lost, why ("3 no_reason, 1 truncated"; "" where
-    nothing was lost). Of the pairs with exactly one right answer there is a step for each of the `arms` with an edit:
-    what one of them loses, the next one may still have. The last steps count judge x pair, unedited and at first
-    asking.
+    `gold` is the right letter by question. Columns: step, count, lost, why. Each of the `arms` with an edit is a step
+    of its own: what one of them loses, the next one may still have. The last steps count judge x pair.
     """
-    fit: dict[str, list[Answer]] = {}
-    for (question_id, _), answer in answers.items():
-        if answer.outcome == "ok":
-            fit.setdefault(question_id, []).append(answer)
     unfit = Counter(answer.outcome for answer in answers.values() if answer.outcome != "ok")
     alike, pairs = Counter(), []
-    for question_id, given in fit.items():
-        for two in combinations(given, 2):
+    for question_id, written in fit(answers).items():
+        for two in combinations(written, 2):
             right = [answer for answer in two if answer.label == gold.get(question_id)]
             if len(right) == 1:
                 (wrong,) = (answer for answer in two if answer is not right[0])
-                pairs.append({"wrong": edited.get(_key(wrong)), "right": edited.get(_key(right[0]))})
+                roles = (("wrong", wrong), ("right", right[0]))
+                pairs.append({role: edited.get((each.question_id, each.candidate)) for role, each in roles})
             else:
                 alike["both right" if right else "both wrong"] += 1
     seen = before(items(frame))
     scored = seen[seen["score"].notna()]
-    return pd.DataFrame(
-        [
-            _step("answers", len(answers), Counter()),
-            _step("answers with a letter and a reason", len(answers) - unfit.total(), unfit),
-            _step("pairs of these", len(pairs) + alike.total(), Counter()),
-            _step("pairs with exactly one right", len(pairs), alike),
-            *(_edits(arm, pairs) for arm in arms if arm.edit != "none"),
-            _step("judge x pair, asked both ways", len(seen), Counter()),
-            _step("with a verdict both ways", len(scored), _some("no verdict", len(seen) - len(scored))),
-            _step(
-                "the same answer both ways",
-                int(scored["consistent"].sum()),
-                _some("the same place twice", int((~scored["consistent"].astype(bool)).sum())),
-            ),
-        ]
-    )
+    split = Counter({"the same place twice": int((~scored["consistent"].astype(bool)).sum())})
+    found = [
+        ("answers", len(answers), Counter()),
+        ("answers with a letter and a reason", len(answers) - unfit.total(), unfit),
+        ("pairs of these", len(pairs) + alike.total(), Counter()),
+        ("pairs with exactly one right", len(pairs), alike),
+        *(_edits(arm, pairs) for arm in arms if arm.edit != "none"),
+        ("judge x pair, asked both ways", len(seen), Counter()),
+        ("with a verdict both ways", len(scored), Counter({"no verdict": len(seen) - len(scored)})),
+        ("the same answer both ways", int(scored["consistent"].sum()), split),
+    ]
+    whys = (", ".join(f"{n} {reason}" for reason, n in lost.most_common() if n) for _, _, lost in found)
+    rows = [(step, count, lost.total(), why) for (step, count, lost), why in zip(found, whys, strict=True)]
+    return pd.DataFrame(rows, columns=["step", "count", "lost", "why"])
 
 
-def _key(answer: Answer) -> tuple[str, str]:
-    return answer.question_id, answer.candidate
-
-
-def _edits(arm: Arm, pairs: Sequence[Mapping[str, Edited | None]]) -> dict[str, object]:
+def _edits(arm: Arm, pairs: Sequence[Mapping[str, Edited | None]]) -> tuple[str, int, Counter[str]]:
     """The step of one arm: how many of the pairs, given as the edits by role, have what it shows."""
     lost = Counter[str]()
     for pair in pairs:
@@ -379,16 +328,7 @@ def _edits(arm: Arm, pairs: Sequence[Mapping[str, Edited | None]]) -> dict[str, 
         lost.update([why for why in whys if why][:1])
     whose = "whose two answers" if arm.target == "both" else f"whose {arm.target} answer"
     how = "paraphrased" if arm.edit == "paraphrase" else f"edited ({arm.dose} word{'' if arm.dose == 1 else 's'})"
-    return _step(f"{whose} could be {how}", len(pairs) - lost.total(), lost)
-
-
-def _step(step: str, count: int, lost: Counter[str]) -> dict[str, object]:
-    why = ", ".join(f"{n} {reason}" for reason, n in lost.most_common())
-    return {"step": step, "count": count, "lost": lost.total(), "why": why}
-
-
-def _some(reason: str, count: int) -> Counter[str]:
-    return Counter({reason: count} if count else {})
+    return f"{whose} could be {how}", len(pairs) - lost.total(), lost
 
 
 def _why(edit: Edited | None, arm: Arm) -> str:
@@ -422,8 +362,7 @@ def outcomes(frame: pd.DataFrame) -> pd.DataFrame:
     Columns: judge, judge_vendor, kind ("harmful": its own answer is the wrong one, "beneficial": the right one),
     outcome ("right both ways", "split", "wrong both ways", "unreadable"), count.
     """
-    seen = before(items(frame))
-    seen = seen[seen["own"].isin(["right", "wrong"])]
+    seen = _with_own(before(items(frame)))
     names = seen["score"].map({1.0: "right both ways", 0.5: "split", 0.0: "wrong both ways"}).fillna("unreadable")
     rows = seen.assign(kind=seen["own"].map({"wrong": "harmful", "right": "beneficial"}), outcome=names)
     counts = rows.groupby(["judge", "judge_vendor", "kind", "outcome"], sort=True, observed=True).size()

@@ -28,18 +28,14 @@ from helpers.biases.self_preference.items import (
     differ,
     items,
     made,
-    nothing,
     share,
     split_arms,
     third_parties,
 )
 from helpers.stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clustered, no_interval, numbered
 from helpers.stats.own_vendor import paired_log_odds
-from helpers.stats.power import detectable_effect
-from helpers.stats.standing import clash
-from helpers.stats.tests import holm, with_sign_flip
+from helpers.stats.tests import with_sign_flip
 from helpers.types import Estimate
-from helpers.words import p_text
 
 LEVEL = 0.05
 NEEDS_REPEAT = "needs unedited pairs asked again: a plain repeat (repeats = 2 where judges are asked)"
@@ -124,10 +120,8 @@ def why_none(table: pd.DataFrame, reason: str) -> str:
 def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0, parts: bool = True) -> list[Estimate]:
     """How much more an edit of a judge's own wrong answer turns it to the right one than it turns third-party judges.
 
-    Harmful items; [edited - repeat] of the author minus the mean [edited - repeat] of the judges of a third vendor on
-    the same texts. `obfuscation_effect` in logits decides, `obfuscation_effect_pp` stands beside it, with its parts
-    `obfuscation_own` and `obfuscation_third_party` (left out without `parts`). `where`: judge, dose ("2", ...,
-    "paraphrase"). Takes `items`.
+    `obfuscation_effect` in logits decides, `obfuscation_effect_pp` stands beside it, with its `parts`. `where`: judge,
+    dose ("2", ..., "paraphrase"). Takes `items`.
     """
 
     found, judges = [], authors(table)
@@ -150,11 +144,9 @@ def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0, parts: boo
 
 
 def against_other_author(table: pd.DataFrame, data: str) -> list[Estimate]:
-    """How much more an edit of a judge's own wrong answer moves it than the same dose on another author's.
+    """How much more an edit of a judge's own wrong answer moves it than the same dose on another author's, in logits.
 
-    `obfuscation_against_other_author`, in logits: same judge, same question, same right answer; the other wrong answer
-    has the same label and its author is of another vendor. Free of how strongly the judge feels edits in general, not
-    of how much each text suffers.
+    The author of the other wrong answer, which names the same option, is of another vendor. `where`: judge, dose.
     """
     found = []
     for dose, rows in moved(table, "wrong"):
@@ -179,8 +171,7 @@ def other_authors(table: pd.DataFrame) -> pd.DataFrame:
 def obfuscation_of_right(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:
     """What an edit of the opponent's right answer changes on a judge's harmful items: a target, never a placebo.
 
-    `obfuscation_of_right`, in pp. `naive_opponent_difference` is obfuscation_own minus it, on items with both edits: it
-    counts damage twice, and is shown for that reason only.
+    `naive_opponent_difference` is obfuscation_own minus it: it counts damage twice, and is shown for that reason only.
     """
     wrong, found = dict(moved(table, "wrong")), []
     why = why_none(table, "no right answer was edited and judged both ways")
@@ -203,26 +194,22 @@ def obfuscation_of_right(table: pd.DataFrame, data: str, seed: int = 0) -> list[
 def naive_filtered(table: pd.DataFrame, data: str) -> list[Estimate]:
     """What the published analysis calls the effect, and how much of it the filter makes without any edit.
 
-    On harmful items whose two orders agreed at first asking: `naive_filtered_change` (`where`: judge, dose) is edited
-    minus first, `regression_to_the_mean` (`where`: judge) is the repeat arm minus first, both in pp. The first verdicts
-    were selected, so neither is an effect.
+    Of harmful items whose two orders agreed at first asking. Those were selected, so neither number is an effect.
     """
     first = complete(before(table))
     first = first[first["consistent"] & (first["own"] == "wrong")][[*PAIR, "judge", "article", "score"]]
     repeats = complete(table[(table["condition"] == "none") & (table["repeat"] >= 1)])
     again = [("regression_to_the_mean", {}, repeats)]
     again += [("naive_filtered_change", {"dose": d}, complete(rows)) for d, rows in split_arms(table, "wrong")]
-    found = []
+    why, found = why_none(table, "no item was consistent at first asking"), []
     for id, extra, rows in again:
         rows = averaged(rows[rows["task"] == "correct"], _VERDICTS)
         both = first.merge(rows[[*PAIR, "judge", "score"]], on=[*PAIR, "judge"], suffixes=("_first", ""))
         both = both.assign(moved=both["score"] - both["score_first"])
         for judge in authors(table):
             part, where = _of(both, judge), {"judge": judge, **extra}
-            if part.empty:
-                found.append(nothing(id, where, why_none(table, "no item was consistent at first asking"), data, "pp"))
-                continue
-            found.append(made(id, where, mean_interval(part, part["moved"], "article", null=0.0), data, "pp"))
+            change = mean_interval(part, part["moved"], "article", null=0.0, reason=why)
+            found.append(made(id, where, change, data, "pp"))
     return found
 
 
@@ -239,24 +226,17 @@ def _named(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:
-    """How often a judge names its own answer as its own, at each dose, and what that and its preference change by.
+    """How often a judge names its own answer as its own, at each dose ("0": unedited), and what its preference does.
 
-    Harmful items, both orders; chance is 1/2. `recognition_accuracy` (`where`: judge, dose, "0" unedited);
-    `recognition_balanced` (judge) is the mean of harmful and beneficial items unedited: 1/2 for a judge that claims
-    whatever it takes to be right. `recognition_change` (edited - unedited) and `preference_change` (votes for the own
-    answer, edited - repeat arm) in pp (judge, dose).
+    Harmful items, both orders. `where`: judge, dose; of `recognition_balanced`, which is unedited: judge.
     """
-    unedited = _named(table[table["condition"] == "none"])
-    doses = {dose: _named(rows) for dose, rows in split_arms(table, "wrong")}
-    votes = dict(moved(table, "wrong"))
-    found = []
+    doses = {"0": _named(table[table["condition"] == "none"])}
+    doses |= {dose: _named(rows) for dose, rows in split_arms(table, "wrong")}
+    votes, found = dict(moved(table, "wrong")), []
     for judge in authors(table):
-        mine = unedited[unedited["judge"] == judge]
-        harmful = {"0": mine[mine["own"] == "wrong"]}
-        harmful |= {dose: rows[(rows["judge"] == judge) & (rows["own"] == "wrong")] for dose, rows in doses.items()}
-        found += _balanced_of(mine, judge, data)
-        for dose, rows in harmful.items():
-            where = {"judge": judge, "dose": dose}
+        found += _balanced(_of(doses["0"], judge), judge, data)
+        for dose, every in doses.items():
+            rows, where = _of(_harmful(every), judge), {"judge": judge, "dose": dose}
             if not rows.empty:
                 found.append(made("recognition_accuracy", where, share(rows, "named"), data))
             if dose == "0":
@@ -265,7 +245,7 @@ def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]
                 both = rows[rows["named_unedited"].notna()]
                 shift = tested(both["named"] - both["named_unedited"], both["article"], seed, "not asked unedited")
                 found.append(made("recognition_change", where, shift, data, "pp"))
-            own = votes[dose][(votes[dose]["judge"] == judge) & (votes[dose]["own"] == "wrong")]
+            own = _of(_harmful(votes[dose]), judge)
             vote = tested(-own["change"], own["article"], seed, "no own wrong answer was judged edited and again")
             found.append(made("preference_change", where, vote, data, "pp"))
     return found
@@ -274,52 +254,43 @@ def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]
 def recognition_balanced(table: pd.DataFrame, data: str) -> list[Estimate]:
     """Of `recognition` the `recognition_balanced` alone. Takes `items`."""
     unedited = _named(table[(table["condition"] == "none") & (table["task"] == "wrote")])
-    return [
-        each for judge in authors(table) for each in _balanced_of(unedited[unedited["judge"] == judge], judge, data)
-    ]
+    return [each for judge in authors(table) for each in _balanced(_of(unedited, judge), judge, data)]
 
 
-def _balanced_of(rows: pd.DataFrame, judge: str, data: str) -> list[Estimate]:
-    return [] if rows.empty else [made("recognition_balanced", {"judge": judge}, _balanced(rows), data)]
-
-
-def _balanced(rows: pd.DataFrame) -> Interval:
+def _balanced(rows: pd.DataFrame, judge: str, data: str) -> list[Estimate]:
     """The unweighted mean of recognition on harmful and beneficial items, clustered by article."""
+    if rows.empty:
+        return []
     sums = cluster_sums(rows.assign(kind=rows["own"].astype(str)), "named", "article", "kind")
     if len(sums.columns) < 2:
-        return share(rows.iloc[:0], "named")
-    interval = clustered(sums.numerators, sums.denominators, (0.5, 0.5), null=None)
-    least = int((sums.denominators > 0).sum(axis=0).min())
-    if least < MIN_CLUSTERS:
-        why = f"no interval below {MIN_CLUSTERS} questions of either kind"
-        return no_interval(interval.value, interval.n, least, why)
-    return interval
-
-
-_PARTS = {("own", "repeat"): "score_control", ("own", "edited"): "score"}
-_PARTS |= {("third party", arm): f"{column}_other" for (_, arm), column in list(_PARTS.items())}
+        interval = share(rows.iloc[:0], "named")
+    else:
+        interval = clustered(sums.numerators, sums.denominators, (0.5, 0.5), null=None)
+        least = int((sums.denominators > 0).sum(axis=0).min())
+        if least < MIN_CLUSTERS:
+            why = f"no interval below {MIN_CLUSTERS} questions of either kind"
+            interval = no_interval(interval.value, interval.n, least, why)
+    return [made("recognition_balanced", {"judge": judge}, interval, data)]
 
 
 def harmful_score(table: pd.DataFrame, data: str) -> list[Estimate]:
     """How often the right answer is picked on a judge's harmful items, asked again and edited, by it and by others.
 
-    `where`: judge, by ("own" | "third party": the mean of the judges of a third vendor on the same texts), arm
-    ("repeat" | "edited" at the smallest dose). Only items that both judged in both arms, so that the four rates of a
-    judge are of the same pairs. Nothing where no number of words was replaced. Takes `items`.
+    `where`: judge, by ("own" | "third party"), arm ("repeat" | "edited" at the smallest dose). Only items that both
+    judged in both arms, so that the four rates are of the same pairs. Takes `items`.
     """
     rows = next((rows for dose, rows in moved(table, "wrong") if dose.isdigit()), None)
     if rows is None:
         return []
-    both = against(rows[rows["own"] == "wrong"], third_parties(rows), PAIR)
+    both, why = against(_harmful(rows), third_parties(rows), PAIR), why_none(table, NO_THIRD)
+    columns = {("own", "repeat"): "score_control", ("own", "edited"): "score"}
+    columns |= {("third party", arm): f"{column}_other" for (_, arm), column in columns.items()}
     found = []
     for judge in authors(table):
-        mine = both[both["judge"] == judge]
-        for (by, arm), column in _PARTS.items():
-            where = {"judge": judge, "by": by, "arm": arm}
-            if mine.empty:
-                found.append(nothing("harmful_score", where, why_none(table, NO_THIRD), data))
-            else:
-                found.append(made("harmful_score", where, share(mine, column), data))
+        mine = _of(both, judge)
+        for (by, arm), column in columns.items():
+            rate = mean_interval(mine, mine[column], "article", reason=why)
+            found.append(made("harmful_score", {"judge": judge, "by": by, "arm": arm}, rate, data))
     return found
 
 
@@ -337,12 +308,10 @@ def unedited(table: pd.DataFrame) -> pd.DataFrame:
 def evaluator_quality_gap(
     table: pd.DataFrame, data: str, seed: int = 0, strata: Sequence[str] = STRATA
 ) -> list[Estimate]:
-    """How much more often a judge votes for its own wrong answer than for another author's to the same question.
+    """How much more often a judge votes for its own wrong answer than for another author's to the same question, in pp.
 
-    Questions that the judge itself answered wrongly; P(votes own wrong) - P(votes other's wrong), same right opponent,
-    in pp, paired, repeats averaged, the mean over other authors; authors of its own vendor are left out. A judge that
-    is merely weak believes both. `where`: judge, stratum ("same label", the primary one: the other wrong answer
-    names the same option; "other label"; "all"), of `strata`. Takes `items`.
+    A judge that is merely weak believes both. `where`: judge, stratum (of `strata`: what option the other wrong answer
+    names). Takes `items`.
     """
     rows, found = unedited(table), []
     on = ["question_id", "right", "judge"]
@@ -390,113 +359,11 @@ def primary_dose(estimates: Sequence[Estimate]) -> str:
     return min(doses, key=int, default="")
 
 
-def family(estimates: Sequence[Estimate]) -> dict[str, Estimate]:
-    """The confirmatory contrasts, one a judge: obfuscation_effect at the primary dose."""
-    chosen = [e for e in estimates if e.id == "obfuscation_effect" and e.where["dose"] == primary_dose(estimates)]
-    return {each.where["judge"]: each for each in chosen}
-
-
 def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
-    """The confirmatory family with the number of tests that Holm corrects it for: as many as were planned."""
-    planned = [*family(estimates).values()]
+    """The confirmatory family, one contrast a judge at the primary dose, with its tests: as many as were planned."""
+    dose = primary_dose(estimates)
+    planned = [each for each in estimates if each.id == "obfuscation_effect" and each.where["dose"] == dose]
     return [(planned, len(planned))]
-
-
-def corrected(estimates: Sequence[Estimate]) -> dict[str, float]:
-    """Holm's p of the confirmatory family, by judge; NaN where there was no test.
-
-    The family is what was planned: a contrast that could not be tested counts like one that found nothing.
-    """
-    each = family(estimates)
-    adjusted = holm([1.0 if math.isnan(e.p) else e.p for e in each.values()])
-    return {j: math.nan if math.isnan(e.p) else float(p) for (j, e), p in zip(each.items(), adjusted, strict=True)}
-
-
-def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> dict[str, float]:
-    """The smallest true obfuscation_effect (logits) found with this power after Holm's first step, by judge.
-
-    From each contrast's own standard error; NaN where it has none.
-    """
-    each = family(estimates)
-    tests = max(1, len(each))
-    return {j: detectable_effect(e.se, e.df, power, LEVEL / tests) for j, e in each.items()}
-
-
-def finding(estimates: Sequence[Estimate]) -> str:
-    """The bottom line, a sentence a judge: what hiding the authorship did, beside what the controls did.
-
-    No sentence says that recognition is the cause: it is named only where the contrast with other judges and the one
-    with other authors' texts both stand, and measured recognition fell.
-    """
-    p, least = corrected(estimates), smallest_detectable(estimates)
-    lines = [
-        f"- {_sentence(estimates, judge, each, p[judge], least[judge])}" for judge, each in family(estimates).items()
-    ]
-    return "\n".join(lines) or "No own wrong answer was edited and judged again: nothing can be concluded."
-
-
-def _sentence(estimates: Sequence[Estimate], judge: str, each: Estimate, p: float, least: float) -> str:
-    who = f"SIMULATED: {judge}" if each.data == "simulated" else judge
-    if math.isnan(p):
-        shown = f" ({each})" if each.value == each.value else ""
-        return f"{who}: nothing can be concluded{shown}: {each.method}."
-    pp = of(estimates, "obfuscation_effect_pp", judge=judge, dose=primary_dose(estimates))
-    told = f"{each} logits, Holm p {p_text(p)}{clash(each, p)}"
-    if pp and not math.isnan(pp.value):
-        told += f"; {pp}" + (f", p {p_text(pp.p)} by sign flips" if not math.isnan(pp.p) else "")
-    if p >= LEVEL:
-        said = "**no measurable effect** of hiding that it wrote the wrong answer, beyond what the edit does to others"
-        if each.low > 0 or each.high < 0:
-            more = "more" if each.value > 0 else "less"
-            said = f"**seems to turn {more}** than others from its own wrong answer, not established after correction"
-        return (
-            f"{who}: {said} ({told}); a true effect of {least:.2f} logits would be found in 80 % of such runs."
-            f"{_naive(estimates, judge)}"
-        )
-    if each.value < 0:
-        return (
-            f"{who}: the edit turns it to the right answer **less** than it turns other judges ({told}): the opposite "
-            f"of what hiding a self-preference would do; a judge that feels any edit less shows it too."
-            f"{_naive(estimates, judge)}"
-        )
-    return (
-        f"{who} **turns from its own wrong answer more than other judges do** when the answer is edited ({told})"
-        f"{_control(estimates, judge)}.{_naive(estimates, judge)}"
-    )
-
-
-def _control(estimates: Sequence[Estimate], judge: str) -> str:
-    """What the control within the judge says of an effect that stands against other judges."""
-    other = of(estimates, "obfuscation_against_other_author", judge=judge, dose=primary_dose(estimates))
-    if other is None or math.isnan(other.low):
-        why = other.method if other else "not measured"
-        return f", but the control within the judge is missing ({why}): it may only feel any edit more than they do"
-    if other.low <= 0:
-        return (
-            f", but not measurably more than from another author's edited wrong answer ({other}): a control moves as "
-            "much, so this does not show that authorship matters"
-        )
-    shift = of(estimates, "recognition_change", judge=judge, dose=primary_dose(estimates))
-    if shift is None or math.isnan(shift.high):
-        return f", and more than from another author's edited wrong answer ({other}); recognition was not measured"
-    if shift.high >= 0:
-        return (
-            f", and more than from another author's edited wrong answer ({other}), but its recognition of that answer "
-            f"did not measurably fall ({shift})"
-        )
-    return (
-        f", and more than from another author's edited wrong answer ({other}), and it recognises that answer less "
-        f"({shift}): as a preference for what it recognises would, though another cause is not ruled out"
-    )
-
-
-def _naive(estimates: Sequence[Estimate], judge: str) -> str:
-    """What the filtered comparison says of the same judge, and how much of that a plain repeat does."""
-    naive = of(estimates, "naive_filtered_change", judge=judge, dose=primary_dose(estimates))
-    repeat = of(estimates, "regression_to_the_mean", judge=judge)
-    if naive is None or repeat is None or math.isnan(naive.value + repeat.value):
-        return ""
-    return f" The filtered before-and-after comparison shows {naive}; asking again without any edit shows {repeat}."
 
 
 def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:

@@ -53,7 +53,9 @@ class World:
     def measure(self, verdicts: pd.DataFrame, seed: int) -> list[Estimate]:
         """The headline numbers of every judge, and in one world what published analyses take for a bias."""
         table, data = pairs(verdicts), "simulated"
-        found = [*both_orders.first_position_effect(table, data, seed), *both_orders.first_win_rate(table, data)]
+        rates = both_orders.signed_rates(table, data)
+        found = both_orders.first_position_effect(table, data, seed)
+        found += [each for each in rates if each.id == "first_win_rate"]
         found += measured.control_arms(table, data, seed)
         if self.repeats > 1:
             found += measured.excess_flip(table, data, seed)

@@ -111,12 +111,12 @@ class World:
         found += [
             *measured.evaluator_quality_gap(table, data, seed, (measured.PRIMARY,)),
             *measured.recognition_balanced(table, data),
-            *self_preference_items.accuracy_harmful(table, data),
+            *self_preference_items.accuracies(table[table["own"] == "wrong"], data, ("accuracy_harmful",)),
         ]
         if "naive_filtered_change" in self.published:
             found += [*measured.naive_filtered(table, data), *filtered_one_order(table, data)]
         if "naive_harmful_rate" in self.published:
-            found += self_preference_items.naive_harmful_rate(table, data)
+            found += self_preference_items.accuracies(table[table["own"] == "wrong"], data, ("naive_harmful_rate",))
         return found
 
 
