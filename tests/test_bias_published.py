@@ -117,11 +117,11 @@ def test_an_impossible_mean_is_found(counts: dict[str, Any]) -> None:
 
 def test_what_is_drawn_shapes_the_expectation() -> None:
     drawn = {"anchor": {"choices": [50]}, "estimation_update": {"choices": [30]}}
-    assert published.random_absolute("anchoring", drawn) == pytest.approx(float(absolute(11, 5, 5)))
-    assert published.random_absolute("planning_fallacy", drawn) == pytest.approx(float(absolute(11, -3, -3)))
+    assert published.random_of_bias("anchoring", drawn) == pytest.approx(float(absolute(11, 5, 5)))
+    assert published.random_of_bias("planning_fallacy", drawn) == pytest.approx(float(absolute(11, -3, -3)))
     half = {"anchor": {"uniform": [0, 10]}}
     expected = (absolute(11, 0, 0) + absolute(11, 1, 1)) / 2
-    assert published.random_absolute("anchoring", half) == pytest.approx(float(expected))
+    assert published.random_of_bias("anchoring", half) == pytest.approx(float(expected))
 
 
 # --- claims ----------------------------------------------------------------------------------------------------------

@@ -186,13 +186,16 @@ def test_who_answers_by_place_or_letter_cannot_be_told_and_its_mean_goes_without
     assert shares[f"{habit}_share", "sim_gpt_decider"] == 1.0
     assert max(shares["place_share", "sim_claude_decider"], shares["letter_share", "sim_claude_decider"]) < 0.5
     told = cognitive.finding(found)
-    assert f"- sim_gpt_decider: **{how}" in told and "Without sim_gpt_decider, of whom no pair counts." in told
+    assert "; without sim_gpt_decider, of whom no pair counts" in told
+    assert (
+        "SIMULATED: sim_gpt_decider: cannot tell whether it is moved by" in told and how[len("cannot tell: ") :] in told
+    )
     (line,) = (c for c in cognitive.card(found) if c.judge == "sim_gpt_decider" and c.measure == "cognitive profile")
-    assert line.verdict == "untold" and line.words.startswith(how)
+    assert line.verdict == "untold" and how[len("cannot tell: ") :] in line.words
     caption = show_bias_effects(found, cognitive.stars(found)).caption
     assert f"sim_gpt_decider: {how}" in caption
     every = cognitive.measure(frame[frame["judge"] == "sim_gpt_decider"], "simulated", 1)
-    assert "nothing can be concluded" in cognitive.finding(every) and "no measurable" not in cognitive.finding(every)
+    assert "cannot tell whether" in cognitive.finding(every) and "no sign" not in cognitive.finding(every)
 
 
 def test_one_order_of_options_everywhere_shows_no_habit() -> None:

@@ -130,8 +130,6 @@ def test_two_of_five_specific_values_are_undefined_and_the_mean_of_the_rest_is_a
     arrays = data(ANSWERS, ANCHOR)
     specific = AnchoringBiasMetric(anchor_agnostic=False)
     # Tests 1 and 2 start at their anchor 10: 0/0 and -10/0.
-    assert specific.undefined(*arrays) == 2
-    assert AnchoringBiasMetric().undefined(*arrays) == 0
     assert specific.compute(*arrays) * 5 / (5 - 2) == pytest.approx(5 / 6)
 
 
@@ -159,15 +157,10 @@ def test_confirmation_as_printed_and_as_computed() -> None:
     # (0.6 * 8 + 1 * 6 + 10 / 9 + 20 / 3) / 74
     assert batch.compute(*arrays) == pytest.approx((4.8 + 6 + 10 / 9 + 20 / 3) / 74, abs=1e-15)
     assert np.mean(each.compute(*arrays)) == pytest.approx(0.29206, abs=1e-5)
-    # Against, 4 con of 5; for, 1 pro of 3.
-    assert each.defended(*arrays).ravel() == pytest.approx([0, 0, 3 / 5, 1, 1 / 9, -1 / 3, 1 / 3])
 
 
-def test_nothing_selected_counts_zero_is_counted_and_is_not_defended() -> None:
-    arrays = ([[1], [0]], [[0], [0]], [[0], [2]], [[4], [4]])
-    metric = ConfirmationBiasMetric()
-    assert metric.compute(*arrays) == 0.5 and metric.undefined(*arrays) == 1
-    assert np.array_equal(metric.defended(*arrays), [[math.nan], [1]], equal_nan=True)
+def test_nothing_selected_counts_zero() -> None:
+    assert ConfirmationBiasMetric().compute([[1], [0]], [[0], [0]], [[0], [2]], [[4], [4]]) == 0.5
 
 
 def test_the_weights_of_confirmation_are_the_arguments_listed() -> None:
@@ -184,12 +177,6 @@ def test_all_accepted_and_all_refused() -> None:
     assert LossAversionMetric().compute([[0], [1]], [[1], [2]]) == pytest.approx(2 / 3)
 
 
-def test_loss_aversion_has_nothing_to_sign_and_nothing_undefined() -> None:
-    assert LossAversionMetric().undefined([[0], [1]], [[2], [3]]) == 0
-    with pytest.raises(ValueError, match="no signed individual values"):
-        LossAversionMetric().defended([[0], [1]], [[2], [3]])
-
-
 def test_the_answers_come_back_as_given_but_are_not_the_callers_own_array() -> None:
     given = np.array([[0], [1]], dtype=np.int8)
     found = LossAversionMetric(overall=False).compute(given, [[2], [3]])
@@ -198,30 +185,9 @@ def test_the_answers_come_back_as_given_but_are_not_the_callers_own_array() -> N
     assert given[0, 0] == 0
 
 
-def test_the_defended_form_is_signed_bounded_and_antisymmetric() -> None:
-    control, treatment, options, anchor = data(ANSWERS, ANCHOR)
-    metric = AnchoringBiasMetric()
-    # a* = 10, 10, 4, 3, 100: 0/0, (0 - 10)/10, (12 - 0)/12, (2 - 1)/2, (100 - 0)/100.
-    expected = [[math.nan], [-1], [1], [0.5], [1]]
-    assert np.array_equal(metric.defended(control, treatment, options, anchor), expected, equal_nan=True)
-    swapped = metric.defended(treatment, control, options, anchor)
-    assert np.array_equal(swapped, [[math.nan], [1], [-1], [-0.5], [-1]], equal_nan=True)
-
-
-def test_the_defended_halo_goes_to_its_target() -> None:
-    metric = HaloEffectMetric()
-    options = [[0, 1, 2, 3, 4]] * 4
-    # To 4: (3 - 1)/3, both there, away; to 0: (2 - 1)/2.
-    found = metric.defended([[1], [4], [3], [2]], [[3], [4], [0], [1]], options, [[4], [4], [4], [0]])
-    assert np.array_equal(found, [[2 / 3], [math.nan], [-3 / 4], [0.5]], equal_nan=True)
-    with pytest.raises(ValueError, match="target, row 0: 5 is not among its options 0, 1, 2, 3, 4"):
-        metric.defended([[1]], [[1]], options[:1], [[5]])
-
-
 def test_options_that_are_all_the_same_are_undefined_in_the_agnostic_form() -> None:
     same = ([[7], [1]], [[7], [2]], [[7, 7], [1, 2]])
-    assert HaloEffectMetric().undefined(*same) == 1 and HaloEffectMetric().compute(*same) == 0.5
-    assert AnchoringBiasMetric().undefined(*same, [[0], [0]]) == 1
+    assert HaloEffectMetric().compute(*same) == 0.5 == AnchoringBiasMetric().compute(*same, [[0], [0]])
 
 
 def test_small_unsigned_numbers_do_not_wrap() -> None:
@@ -243,7 +209,6 @@ def test_without_rows_there_is_no_number() -> None:
     none, options = np.empty((0, 1)), np.empty((0, 4))
     assert math.isnan(HaloEffectMetric().compute(none, none, options))
     assert HaloEffectMetric(overall=False).compute(none, none, options).shape == (0, 1)
-    assert HaloEffectMetric().undefined(none, none, options) == 0
     assert math.isnan(LossAversionMetric().compute(none, none))
     assert math.isnan(ConfirmationBiasMetric().compute(none, none, none, none))
     assert AnchoringBiasMetric().interval(none, none, options, none).method == "no valid row"

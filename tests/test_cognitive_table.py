@@ -10,7 +10,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from helpers.biases.cognitive.metrics import random_answerer, score
+from helpers.biases.cognitive.metrics import random_absolute, score
 from helpers.biases.cognitive.published import BIASES, TABLE, parameters, resolve
 from helpers.types import RatioScale
 from tests.case_tables import load_cases
@@ -112,19 +112,13 @@ def test_the_check_values_of_the_source_hold_but_for_its_epsilon(answers, scale:
     assert published in (0, -1) or found != published
 
 
-def test_nothing_over_nothing_is_zero_as_published_or_nan_and_a_lost_answer_always_nan() -> None:
+def test_nothing_over_nothing_is_zero_as_published_and_a_lost_answer_always_nan() -> None:
     control, treatment = [0, 0, math.nan, 3], [0, 2, 1, math.nan]
     shown = {"options": 7, "k": -1, "x1": 0, "x2": 0}
     assert np.array_equal(score(control, treatment, **shown), [0, 1, math.nan, math.nan], equal_nan=True)
-    left = score(control, treatment, **shown, undefined=math.nan)
-    assert np.array_equal(left, [math.nan, 1, math.nan, math.nan], equal_nan=True)
     assert not np.signbit(score([0], [0], **shown)).any()
     # A row whose parameters are not known has no score, not 0.
     assert np.isnan(score([0, 0], [0, 0], 7, [math.nan, -1], 0, [0, math.nan])).all()
-    with pytest.raises(ValueError, match=r"counts 0 or NaN, found undefined=0\.5"):
-        score(control, treatment, **shown, undefined=0.5)
-    with pytest.raises(ValueError, match=r"found undefined=1"):
-        random_answerer(7, RatioScale(), undefined=1)
 
 
 def test_rows_of_a_table_may_differ_in_all_parameters() -> None:
@@ -171,28 +165,17 @@ def test_a_random_answerer_scores_what_the_sum_over_pairs_says(options: int, exp
     # 2 (m + ... + 1) / m = m + 1, so the sum over m = 1 .. L - 1 is (L - 1)(L + 2) / 2, of L^2 pairs.
     assert F((options - 1) * (options + 2), 2 * options**2) == expected
     for flip in (False, True):
-        found = random_answerer(options, RatioScale(-1, 0, 0, False, flip))
-        assert found.mean_absolute == pytest.approx(float(expected), abs=1e-12)
-        assert found.mean == 0 and found.undefined == pytest.approx(1 / options**2)
-        # Left out instead of counted 0: one pair less.
-        defined = random_answerer(options, RatioScale(-1, 0, 0, False, flip), undefined=math.nan)
-        assert defined.mean_absolute == pytest.approx(float(expected) * options**2 / (options**2 - 1))
+        found = random_absolute(options, RatioScale(-1, 0, 0, False, flip))
+        assert found == pytest.approx(float(expected), abs=1e-12)
 
 
 def test_a_random_answerer_between_two_points_by_exact_fractions() -> None:
     # The planning fallacy with an update of 10: d1 = a1 + 1, d2 = a2 + 3.
     pairs = [(F(a + 1), F(b + 3)) for a in range(11) for b in range(11)]
     scores = [(one - two) / max(one, two) for one, two in pairs]
-    found = random_answerer(11, parameters("Planning Fallacy", estimation_update=10))
-    assert found.mean == pytest.approx(float(sum(scores) / 121), abs=1e-12)
-    assert found.mean_absolute == pytest.approx(float(sum(map(abs, scores)) / 121), abs=1e-12)
-    assert found.undefined == 0 and found.mean < 0
-
-
-def test_a_random_answerer_with_nothing_defined_has_no_mean() -> None:
-    nothing = random_answerer(1, RatioScale(), undefined=math.nan)
-    assert math.isnan(nothing.mean) and nothing.undefined == 1
-    assert random_answerer(1, RatioScale()).mean_absolute == 0
+    found = random_absolute(11, parameters("Planning Fallacy", estimation_update=10))
+    assert found == pytest.approx(float(sum(map(abs, scores)) / 121), abs=1e-12)
+    assert random_absolute(1, RatioScale()) == 0
 
 
 def draws_of_all() -> Iterable[tuple[str, dict[str, object]]]:
@@ -211,7 +194,7 @@ def draws_of_all() -> Iterable[tuple[str, dict[str, object]]]:
 def test_over_the_thirty_biases_it_scores_the_published_mean() -> None:
     absolute: dict[str, list[float]] = {}
     for name, facts in draws_of_all():
-        found = random_answerer(BIASES[name].options, parameters(name, **facts))
-        absolute.setdefault(name, []).append(found.mean_absolute)
+        found = random_absolute(BIASES[name].options, parameters(name, **facts))
+        absolute.setdefault(name, []).append(found)
     # The published heatmap gives its random model .54, by simulation.
     assert np.mean([np.mean(values) for values in absolute.values()]) == pytest.approx(0.54, abs=0.005)

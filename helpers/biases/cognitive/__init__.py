@@ -1,9 +1,10 @@
 """Whether models are moved as people are by anchors, halos, losses, beliefs, crowds and names: experiment 5."""
 
 from helpers.biases.cognitive.asked import CONTROL, NEEDS, STAGES, caution, check, questions, trials
-from helpers.biases.cognitive.averages import confirmatory, corrected, pairs
+from helpers.biases.cognitive.averages import pairs
 from helpers.biases.cognitive.findings import (
     card,
+    confirmatory,
     effect_words,
     finding,
     headline,

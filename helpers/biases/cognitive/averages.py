@@ -14,9 +14,8 @@ import pandas as pd
 
 from helpers.frames import DECISIONS
 from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, clustered, clusters_of, no_interval
-from helpers.stats.power import detectable_effect
-from helpers.stats.standing import BY, correct_family, tested
-from helpers.stats.tests import benjamini_hochberg, with_sign_flip
+from helpers.stats.standing import LEVEL
+from helpers.stats.tests import with_sign_flip
 from helpers.types import Estimate
 
 #: What tells the pairs of one judge on one wording apart from all others.
@@ -187,9 +186,6 @@ def _once(rows: pd.DataFrame) -> None:
         raise ValueError(f"two replies to the same version: {told}; each repeat needs a number of its own")
 
 
-LEVEL = 0.05
-
-
 @dataclass(frozen=True)
 class Cell:
     """What one number is a mean of: sums per scenario, (C, J), a column a judge; `n` rows carry them.
@@ -316,8 +312,6 @@ def cell_interval(cell: Cell, seed: int, reason: str, level: float = LEVEL) -> I
     return with_sign_flip(interval, contributions(cell), seed, level, "scenarios moved")
 
 
-#: A difference of unreadable shares, treatment less control, from which it is pointed out.
-UNEQUAL = 0.05
 #: A bias, and the judge (and source) where a number is not the mean over judges.
 Place = tuple[str, ...]
 
@@ -347,32 +341,10 @@ def of(estimates: Sequence[Estimate] | Index, id: str, at: Place, **more: str) -
     return known.get((id, at, frozenset(more.items())))
 
 
-def family(estimates: Sequence[Estimate]) -> dict[Place, Estimate]:
-    """One contrast a bias: bias_effect as the mean over judges."""
-    return {place(e.where): e for e in estimates if e.id == "bias_effect" and "judge" not in e.where}
-
-
-def by_judge(estimates: Sequence[Estimate], id: str = "bias_effect") -> dict[Place, Estimate]:
-    """One number of each bias and judge."""
-    return {place(e.where): e for e in estimates if e.id == id and "judge" in e.where}
-
-
-def members(estimates: Sequence[Estimate]) -> dict[Place, Estimate]:
-    """The confirmatory family: each bias on the mean over judges and of each judge; one judge alone is its own mean."""
-    grid = by_judge(estimates)
-    return grid if len({at[1:] for at in grid}) == 1 else family(estimates) | grid
-
-
-def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
-    """The confirmatory family with the number of tests that Holm corrects it for."""
-    contrasts = [*members(estimates).values()]
-    return [(contrasts, sum(map(tested, contrasts)))]
-
-
-def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:
-    """Holm's p of bias_effect over `members`, by bias or bias and judge; NaN where there was no test."""
-    p = correct_family(members(estimates))
-    return p | {at[:1]: p[at] for at in p if at[:1] not in p}
+def members(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """The estimates without the means over judges where there is one judge alone, who is its own mean."""
+    judges = {place(e.where)[1:] for e in estimates if e.id == "bias_effect" and "judge" in e.where}
+    return [e for e in estimates if len(judges) != 1 or "judge" in e.where or "bias" not in e.where]
 
 
 def direction(each: Estimate | None) -> int:
@@ -380,38 +352,9 @@ def direction(each: Estimate | None) -> int:
     return 0 if each is None or math.isnan(each.low) else int(each.low > 0) - int(each.high < 0)
 
 
-def stands(estimates: Sequence[Estimate]) -> dict[Place, int]:
-    """The places whose effect stands, with its sign: p below LEVEL after correction, and answers move along the scale.
-
-    The second asks that the interval of `scale_shift` lies on the same side of 0: what only scatters answers more, or
-    less, moves `bias_effect` too. Where scatter may differ (`scattered`), the sign test has to say the same.
-    """
-    each, p, known = family(estimates) | by_judge(estimates), corrected(estimates), index(estimates)
-    signs = {at: direction(of(known, "scale_shift", at)) * _settled(known, at) for at in each}
-    return {at: signs[at] for at, one in each.items() if p[at] < LEVEL and signs[at] * one.value > 0}
-
-
-def habitual(estimates: Sequence[Estimate]) -> dict[tuple[str, str], list[str]]:
-    """The biases that nothing can be told of because a judge answers by place or letter; by judge and how often."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for at, each in by_judge(estimates).items():
-        if each.method.startswith(BY):
-            found.setdefault((" ".join(at[1:]), each.method), []).append(at[0])
-    return found
-
-
-def scattered(known: Index, at: Place) -> bool:
+def scattered(scatter: Estimate | None) -> bool:
     """Whether treatments may scatter otherwise than controls: by more than one standard error, or nobody knows."""
-    scatter = of(known, "scatter_change", at)
     return scatter is not None and scatter.value != 0 and not abs(scatter.value) <= scatter.se
-
-
-def _settled(known: Index, at: Place) -> bool:
-    """Whether scatter alone cannot have made the shift: it is the same, or the sign test stands on the same side."""
-    if not scattered(known, at):
-        return True
-    sign, shift = of(known, "shift_sign", at), of(known, "scale_shift", at)
-    return sign is not None and sign.p < LEVEL and sign.value * direction(shift) > 0
 
 
 def lost(known: Index, bias: str, condition: str) -> float:
@@ -423,40 +366,16 @@ def lost(known: Index, bias: str, condition: str) -> float:
 
 def undirected(estimates: Sequence[Estimate]) -> list[str]:
     """The biases of which only the published metric is defined: where they pull is not known."""
-    known = {at[0] for at in family(estimates)}
+    known = {e.where["bias"] for e in estimates if e.id == "bias_effect"}
     return sorted({e.where["bias"] for e in estimates if e.id == "ratio_scale" and "bias" in e.where} - known)
 
 
-def exploratory(estimates: Sequence[Estimate], id: str) -> dict[Place, float]:
-    """Benjamini and Hochberg's p of one exploratory number: over its means, and apart from these over its judges."""
-    means = {place(e.where): e for e in estimates if e.id == id and "judge" not in e.where}
-    found: dict[Place, float] = {}
-    for each in (means, by_judge(estimates, id)):
-        found |= correct_family(each, benjamini_hochberg)
-    return found
-
-
-def first_level(estimates: Sequence[Estimate]) -> float:
-    """The level of Holm's first step over all that was tested."""
-    return LEVEL / max(1, sum(not math.isnan(e.p) for e in members(estimates).values()))
-
-
-def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> dict[Place, float]:
-    """The smallest true mean bias_effect found with this power after Holm's first step, by bias; NaN without interval.
-
-    By t from each contrast's own standard error, which is nearly what sign flips find.
-    """
-    level = first_level(estimates)
-    return {at: detectable_effect(e.se, e.df, power, level) for at, e in family(estimates).items()}
-
-
-def scenarios_needed(estimates: Sequence[Estimate]) -> tuple[int, int]:
-    """How many scenarios an interval needs, and how many sign flips need to reach Holm's level over the family.
+def scenarios_needed(tests: int) -> tuple[int, int]:
+    """How many scenarios an interval needs, and how many sign flips need to reach Holm's level over so many tests.
 
     The smallest two-sided p of C scenarios that all move is 2^(1 - C).
 
-    >>> scenarios_needed([Estimate("bias_effect", {"bias": str(i)}, 0.1) for i in range(7)])
+    >>> scenarios_needed(7)
     (10, 9)
     """
-    tests = max(1, len(members(estimates)))
     return MIN_CLUSTERS, math.ceil(1 - math.log2(LEVEL / tests) - 1e-9)

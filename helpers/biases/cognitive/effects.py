@@ -17,8 +17,9 @@ cov(anchor - a1, anchor - a0), 0 on average where the treatment does nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -252,20 +253,28 @@ def anchor_slope(table: pd.DataFrame, data: str) -> list[Estimate]:
     `where`: bias (mean over judges), and bias, judge; of scales with an anchor, where the control was asked twice.
     Takes `pairs`.
     """
-    found = []
     rows = table[(table["kind"] == "scale") & table["anchor"].notna()]
-    for bias, whole in rows.groupby("category", sort=True, observed=True):
-        scenarios, names = pd.factorize(clusters_of(whole), sort=True)
-        each = []
-        for where, part in places(whole.assign(scenario=scenarios)):
-            each.append(slope(part, len(names)))
-            found.append(estimate("anchor_slope", where, interval(each[-1], SLOPE_METHOD, null=0.0), data, "score"))
-            each[-1] = replace(each[-1], problem=each[-1].problem and f"{where['judge']}: {each[-1].problem}")
-        mean = together(each, [1 / len(each)] * len(each))
-        found.append(
-            estimate("anchor_slope", {"bias": str(bias)}, interval(mean, SLOPE_METHOD, null=0.0), data, "score")
-        )
-    return found
+    return [
+        estimate("anchor_slope", where, interval(each, SLOPE_METHOD, null=0.0), data, "score")
+        for where, (each,) in solved(rows, slope)
+    ]
+
+
+def solved(
+    rows: pd.DataFrame, *solvers: Callable[[pd.DataFrame, int], Solved]
+) -> Iterator[tuple[dict[str, str], list[Solved]]]:
+    """What each solver makes of the rows of each judge, and the mean over the judges of each bias.
+
+    A solver takes rows whose `scenario` counts from 0, and the number of scenarios.
+    """
+    for bias, part in rows.groupby("category", sort=True, observed=True):
+        scenarios, names = pd.factorize(clusters_of(part), sort=True)
+        every: list[list[Solved]] = []
+        for where, mine in places(part.assign(scenario=scenarios)):
+            each = [solver(mine, len(names)) for solver in solvers]
+            yield where, each
+            every.append([replace(one, problem=one.problem and f"{where['judge']}: {one.problem}") for one in each])
+        yield {"bias": str(bias)}, [together(each, [1 / len(each)] * len(each)) for each in zip(*every, strict=True)]
 
 
 def slope(rows: pd.DataFrame, scenarios: int) -> Solved:
@@ -324,34 +333,21 @@ def thresholds(table: pd.DataFrame, data: str) -> list[Estimate]:
     the accepted from the declined without exception, and where half accept only beyond the ratios asked. Takes `pairs`.
     """
     found = []
-    for bias, rows in _gambles(table).groupby("category", sort=True, observed=True):
-        scenarios, names = pd.factorize(clusters_of(rows), sort=True)
-        solved: dict[str, list[Solved]] = {condition: [] for condition in CONDITIONS}
-        for where, part in places(rows.assign(scenario=scenarios)):
-            for condition, name in CONDITIONS.items():
-                solved[condition].append(threshold(part, name, len(names)))
-            found += _estimates(where, {each: solved[each][-1:] for each in CONDITIONS}, data)
-            for each in solved.values():
-                each[-1] = replace(each[-1], problem=each[-1].problem and f"{where['judge']}: {each[-1].problem}")
-        found += _estimates({"bias": str(bias)}, solved, data)
+    solvers = [partial(threshold, name=name) for name in CONDITIONS.values()]
+    for where, both in solved(_gambles(table), *solvers):
+        for name, each in zip(CONDITIONS, both, strict=True):
+            place = where | {"condition": name}
+            found.append(estimate("acceptance_threshold", place, interval(each, THRESHOLD_METHOD), data, "log"))
+        difference = together(both[::-1], [1, -1])
+        found.append(estimate("threshold_ratio", where, interval(difference, THRESHOLD_METHOD, null=0.0), data, "log"))
     return found
-
-
-def _estimates(where: dict[str, str], solved: dict[str, list[Solved]], data: str) -> list[Estimate]:
-    means = {name: together(each, [1 / len(each)] * len(each)) for name, each in solved.items()}
-    found = [
-        estimate("acceptance_threshold", where | {"condition": name}, interval(each, THRESHOLD_METHOD), data, "log")
-        for name, each in means.items()
-    ]
-    difference = together([means["treatment"], means["control"]], [1, -1])
-    return [*found, estimate("threshold_ratio", where, interval(difference, THRESHOLD_METHOD, null=0.0), data, "log")]
 
 
 def _gambles(table: pd.DataFrame) -> pd.DataFrame:
     return table[(table["kind"] == "acceptance") & table["ratio"].notna()]
 
 
-def threshold(rows: pd.DataFrame, name: str, scenarios: int) -> Solved:
+def threshold(rows: pd.DataFrame, scenarios: int, name: str) -> Solved:
     """The log ratio at which the logistic curve of column `name` crosses one half; `scenario` counts from 0.
 
     The contribution of a scenario is the delta method's: -(its influence on intercept + threshold * that on slope) /

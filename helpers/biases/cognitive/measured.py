@@ -26,15 +26,16 @@ from helpers.biases.cognitive.averages import (
     Place,
     cell_interval,
     cells,
-    confirmatory,
     mean_of,
+    members,
     named,
     pairs,
     place,
 )
 from helpers.biases.cognitive.effects import NEEDS_REPEAT, columns, count, directed
-from helpers.biases.cognitive.metrics import pull, random_answerer, score
+from helpers.biases.cognitive.metrics import pull, random_absolute, score
 from helpers.biases.planted import Planted, planted_table
+from helpers.biases.protocol import confirmatory
 from helpers.stats.bootstrap import bca
 from helpers.stats.intervals import NAN, Interval, estimate, no_interval
 from helpers.stats.standing import BY
@@ -229,7 +230,7 @@ def _random(rows: pd.DataFrame, data: str) -> list[Estimate]:
 
 def _mean_absolute(key: tuple) -> float:
     options, k, x1, x2, flip_control, flip_treatment = key
-    return random_answerer(int(options), RatioScale(k, x1, x2, bool(flip_control), bool(flip_treatment))).mean_absolute
+    return random_absolute(int(options), RatioScale(k, x1, x2, bool(flip_control), bool(flip_treatment)))
 
 
 #: So often a selection of arguments is drawn; all else is computed without drawing.
@@ -247,7 +248,7 @@ def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
 
     A row a bias (`bias_effect`, the mean over models), then a row a bias and model.
     """
-    return planted_table(asked, lambda: _rows(asked, estimates), confirmatory(estimates), READ)
+    return planted_table(asked, lambda: _rows(asked, estimates), confirmatory("cognitive", members(estimates)), READ)
 
 
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:

@@ -1,13 +1,12 @@
 """The published metrics in their own call forms: what they accept, their formulas, counts and intervals.
 
-`.compute` is the published form, in which a test whose denominator is 0 counts 0; `.undefined` counts those tests;
-`.defended` gives signed individual values and leaves them NaN; `.interval` says how sure the number is: with `overall`
-the batch value, else the plain mean of the individual values, BCa over clusters (`clusters`: a label a row; without
-them each row is its own); of 5 to 9 clusters, such as the notebook's own arrays have, the bounds are marked rough in
-`method` ("rough: n = 5; ..."), of fewer there are none. Nothing is added to a denominator, so values differ from the
-printed ones by less than 1e-8. All arrays are (n, 1), one row a test, options (n, k). An answer must be one of its
-options; an anchor need not (one in the notebook is not): the option closest to it takes its place, the first of equally
-close ones. Anything else is a ValueError that names the argument and the row, counted from 0.
+`.compute` is the published form, in which a test whose denominator is 0 counts 0; `.interval` says how sure the number
+is: with `overall` the batch value, else the plain mean of the individual values, BCa over clusters (`clusters`: a label
+a row; without them each row is its own); of 5 to 9 clusters, such as the notebook's own arrays have, the bounds are
+marked rough in `method` ("rough: n = 5; ..."), of fewer there are none. Nothing is added to a denominator, so values
+differ from the printed ones by less than 1e-8. All arrays are (n, 1), one row a test, options (n, k). An answer must be
+one of its options; an anchor need not (one in the notebook is not): the option closest to it takes its place, the first
+of equally close ones. Anything else is a ValueError that names the argument and the row, counted from 0.
 
 B = k (|a1 - x1| - |a2 - x2|) / max(|a1 - x1|, |a2 - x2|), on option indices counted from 0 (Malberg et al.,
 arXiv 2410.15413, and its code); a flipped answer a counts as L - 1 - a of L options. Its denominator depends on where
@@ -164,11 +163,6 @@ def published(values: np.ndarray) -> np.ndarray:
     return np.maximum(0.0, np.nan_to_num(values, nan=0.0))
 
 
-def missing(values: np.ndarray) -> int:
-    """How many values are not defined."""
-    return int(np.isnan(values).sum())
-
-
 def batch(values: np.ndarray, weights: np.ndarray | None = None) -> float:
     """The weighted mean, of equal weights where none are given; NaN without rows."""
     w = np.ones(np.shape(values)) if weights is None else weights
@@ -205,18 +199,6 @@ class AnchoringBiasMetric:
         values = published(self._values(control, treatment, options, anchor))
         return batch(values) if self.overall else values
 
-    def undefined(self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> int:
-        """How many tests count 0 because the denominator is 0, wherever the treatment's answer went.
-
-        Specific: the control's answer is a* already. Agnostic: all options are the same number.
-        """
-        return missing(self._values(control, treatment, options, anchor))
-
-    def defended(self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> np.ndarray:
-        """The signed values (|a1-a*| - |a2-a*|) / max(|a1-a*|, |a2-a*|), (n, 1); NaN where both answers are a*."""
-        given, a1, a2, at = anchored(control, treatment, options, anchor)
-        return pull(a1, a2, nearest(given, at))
-
     def interval(
         self,
         control: ArrayLike,
@@ -249,19 +231,6 @@ class HaloEffectMetric:
         values = published(_halo(control, treatment, options))
         return batch(values) if self.overall else values
 
-    def undefined(self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike) -> int:
-        """How many tests count 0 because the denominator is 0: all their options are the same number."""
-        return missing(_halo(control, treatment, options))
-
-    def defended(self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, target: ArrayLike) -> np.ndarray:
-        """The signed values (|a1-t| - |a2-t|) / max(|a1-t|, |a2-t|), (n, 1); NaN where both answers are the target.
-
-        A direction takes one argument more: `target` (n, 1), the option that the impression pulls to, the highest of a
-        good one and the lowest of a bad one.
-        """
-        _, a1, a2, at = chosen(options, control=control, treatment=treatment, target=target)
-        return pull(a1, a2, at)
-
     def interval(
         self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, *, clusters: Clusters = None, seed: int = 42
     ) -> Interval:
@@ -287,17 +256,6 @@ class LossAversionMetric:
         """The answers as they were given (n, 1), or the batch value with `overall` (NaN without rows)."""
         a, ratio = gambles(answer, lambdas)
         return batch(1 - a, 1 / ratio) if self.overall else np.array(answer)
-
-    def undefined(self, answer: ArrayLike, lambdas: ArrayLike) -> int:
-        """How many tests count 0 because the denominator is 0: none, 1 / lambda is above 0."""
-        return missing(gambles(answer, lambdas)[0])
-
-    def defended(self, answer: ArrayLike, lambdas: ArrayLike) -> np.ndarray:
-        """There is none, so this is an error: one answer has no direction to sign."""
-        raise ValueError(
-            "loss aversion has no signed individual values: an answer accepts or refuses; "
-            "the acceptance curve and its threshold say more than the batch value"
-        )
 
     def interval(self, answer: ArrayLike, lambdas: ArrayLike, *, clusters: Clusters = None, seed: int = 42) -> Interval:
         """How sure the batch value is; without `overall` the share of accepted gambles."""
@@ -328,14 +286,6 @@ class ConfirmationBiasMetric:
         values = published(lean(np.ones_like(a), p, c))
         return batch(values, listed) if self.overall else values
 
-    def undefined(self, answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> int:
-        """How many tests count 0 because nothing was selected."""
-        return missing(lean(*selected(answer, pro, con, n_args)[:3]))
-
-    def defended(self, answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> np.ndarray:
-        """The values without the cut at 0, -1 to 1, (n, 1); NaN where nothing was selected."""
-        return lean(*selected(answer, pro, con, n_args)[:3])
-
     def interval(
         self,
         answer: ArrayLike,
@@ -352,18 +302,6 @@ class ConfirmationBiasMetric:
         return batch_interval(published(lean(a, p, c)), weights, clusters, seed)
 
 
-@dataclass(frozen=True)
-class RandomAnswerer:
-    """What the metric gives somebody who picks every option with the same chance: exact, over all pairs of answers.
-
-    `mean` of B, `mean_absolute` of |B|, `undefined` = the share of pairs that are 0/0.
-    """
-
-    mean: float
-    mean_absolute: float
-    undefined: float
-
-
 def score(
     control: ArrayLike,
     treatment: ArrayLike,
@@ -373,31 +311,24 @@ def score(
     x2: ArrayLike,
     flip_control: ArrayLike = False,
     flip_treatment: ArrayLike = False,
-    undefined: float = 0.0,
 ) -> np.ndarray:
     """How far each pair of answers shows the bias, -1 to 1; positive = toward it.
 
     `control`, `treatment`: option indices from 0 (NaN = no readable answer, then the score is NaN); `options` = how
     many there are. All arguments are numbers or arrays of one shape, as the columns of a table of pairs; of one bias
-    `score(a1, a2, 7, **asdict(parameters("framing")))`. `undefined`: what 0/0 counts, 0 as published or NaN.
+    `score(a1, a2, 7, **asdict(parameters("framing")))`. 0/0 counts 0, as published.
 
     >>> score([5, 6, 0], [6, 5, 0], 7, k=-1, x1=0, x2=0).round(4).tolist()
     [0.1667, -0.1667, 0.0]
     """
-    _check_convention(undefined)
     size = np.asarray(options, dtype=float)
     before = np.abs(_places("control", control, size, flip_control) - np.asarray(x1, dtype=float))
     after = np.abs(_places("treatment", treatment, size, flip_treatment) - np.asarray(x2, dtype=float))
     most = np.maximum(before, after)
-    ratio = np.where(np.isnan(most), NAN, undefined)
+    ratio = np.where(np.isnan(most), NAN, 0.0)
     ratio = np.divide(before - after, most, out=ratio, where=most > 0)
     # Adding 0 turns -0 into 0.
     return np.asarray(k, dtype=float) * ratio + 0.0
-
-
-def _check_convention(undefined: float) -> None:
-    if not (undefined == 0 or np.isnan(undefined)):
-        raise ValueError(f"0/0 counts 0 or NaN, found undefined={undefined!r}")
 
 
 def _places(name: str, answers: ArrayLike, options: np.ndarray, flip: ArrayLike) -> np.ndarray:
@@ -412,14 +343,7 @@ def _places(name: str, answers: ArrayLike, options: np.ndarray, flip: ArrayLike)
     return places + turned * (size - 1 - 2 * places)
 
 
-def random_answerer(options: int, scale: RatioScale, undefined: float = 0.0) -> RandomAnswerer:
-    """What a uniformly random answerer scores on this bias; 0/0 counts 0, or is left out with `undefined` NaN."""
-    _check_convention(undefined)
+def random_absolute(options: int, scale: RatioScale) -> float:
+    """The mean |B| of somebody who picks every option with the same chance: exact, over all pairs of answers."""
     control, treatment = np.divmod(np.arange(options**2), options)
-    scores = score(control, treatment, options, **asdict(scale), undefined=NAN)
-    gone = np.isnan(scores)
-    size = options**2 if undefined == 0 else options**2 - int(gone.sum())
-    # Exact sums: opposite scores cancel to 0 and leave no 1e-17.
-    sums = [math.fsum(values[~gone]) for values in (scores, np.abs(scores))]
-    mean, absolute = (total / size if size else NAN for total in sums)
-    return RandomAnswerer(mean, absolute, float(gone.mean()))
+    return math.fsum(np.abs(score(control, treatment, options, **asdict(scale)))) / options**2

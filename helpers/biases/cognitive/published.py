@@ -6,7 +6,7 @@ import pkgutil
 import re
 import statistics
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from numbers import Real
@@ -17,7 +17,7 @@ import pandas as pd
 
 from helpers.biases.cognitive import metrics as forms
 from helpers.biases.cognitive import metrics as seed
-from helpers.biases.cognitive.metrics import random_answerer, score
+from helpers.biases.cognitive.metrics import random_absolute, score
 from helpers.stats.intervals import Interval
 from helpers.types import Estimate, RatioScale
 
@@ -244,13 +244,13 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
         place = {"judge": block["judge"], "run": block["run"]}
         found += [_number("ratio_scale", value, bias=bias, **place) for bias, value in block["counts"].items()]
     found += _means(grid, models, published["by_model"]["random"])
-    expected = {bias: random_absolute(bias, published["drawn"]["facts"]) for bias in grid}
+    expected = {bias: random_of_bias(bias, published["drawn"]["facts"]) for bias in grid}
     found += [_number("ratio_scale_random", value, EXACT, bias=bias) for bias, value in expected.items()]
     found.append(_number("ratio_scale_random", statistics.fmean(expected.values()), EXACT, over=BIASES_WORD))
     return [*found, *_directions(grid), *_counts(published, expected), *from_notebook(published)]
 
 
-def random_absolute(bias: str, drawn: Mapping[str, Mapping[str, Any]]) -> float:
+def random_of_bias(bias: str, drawn: Mapping[str, Mapping[str, Any]]) -> float:
     """The mean |B| that answers at random give on this bias, over what is drawn for its tests (0/0 counts 0).
 
     `drawn`: by the fact that decides the metric's points, {uniform: [low, high]} or {choices: [...]}.
@@ -258,9 +258,9 @@ def random_absolute(bias: str, drawn: Mapping[str, Mapping[str, Any]]) -> float:
     row = BIASES[bias]
     if row.fact not in POINTS:
         # The sign alone depends on the other facts, and |B| has none.
-        return random_answerer(row.options, RatioScale(flip_treatment=row.flip_treatment)).mean_absolute
+        return random_absolute(row.options, RatioScale(flip_treatment=row.flip_treatment))
     scales = ((parameters(bias, **{row.fact: fact}), chance) for fact, chance in _facts(drawn[row.fact]))
-    return sum(chance * random_answerer(row.options, scale).mean_absolute for scale, chance in scales)
+    return sum(chance * random_absolute(row.options, scale) for scale, chance in scales)
 
 
 def _facts(drawn: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
@@ -340,7 +340,7 @@ def _target(scale: RatioScale, options: int) -> float:
     return scale.x1 if scale.k > 0 else float(options - 1)
 
 
-#: Names that a sentence tells before it only counts them.
+#: How many names a sentence has before it only counts them.
 NAMED = 6
 
 
@@ -349,101 +349,55 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
 
     `published` is published/counts.yaml, `estimates` what `from_published` makes of it.
     """
-    at = {(each.id, *sorted(each.where.items())): each for each in estimates}
-    lines = [
-        _random(published, at),
-        _below(published, at),
-        _direction(published, at),
-        _unsettled(published),
-    ]
-    return "\n".join(f"- {line}" for line in lines)
-
-
-def _of(at: Mapping[tuple[Any, ...], Estimate], id: str, **where: str) -> Estimate:
-    return at[(id, *sorted(where.items()))]
-
-
-def _title(bias: str) -> str:
-    return BIASES[bias].title
-
-
-def _listed(names: Iterable[str]) -> str:
-    """The names in a row, the first NAMED of many."""
-    names = list(names)
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
-
-
-def _random(published: Mapping[str, Any], at: Mapping[tuple[Any, ...], Estimate]) -> str:
-    """Whether anybody has a larger mean |B| than the model that answers at random."""
-    block = published["by_model"]
-    models = dict(block["counts"])
-    random = models.pop(block["random"])
-    expected = _of(at, "ratio_scale_random", over=BIASES_WORD).value
+    at = {(each.id, *each.where.values()): each for each in estimates if len(each.where) < 2}
+    table, block = published["heatmap"], published["by_model"]
+    grid, random = table["counts"], block["counts"][block["random"]]
+    models = {model: value for model, value in block["counts"].items() if model != block["random"]}
     above = [model for model, value in models.items() if value >= random]
-    span = f"{min(models.values()):.2f} to {max(models.values()):.2f}"
-    told = f"{random:.2f}; answers at random are expected to have {expected:.3f}; the other {len(models)}: {span}"
-    if above:
-        return (
-            f"**{len(above)} of {len(models)} models have at least the mean |B| of the one that answers at random** "
-            f"({told}): {_listed(above)}."
-        )
-    without = _of(at, "ratio_scale_absolute", over=WITHOUT).value
-    overall = published["heatmap"]["overall"]["mean_absolute"]
-    return (
+    told = f"{random:.2f}; answers at random are expected to have {at['ratio_scale_random', BIASES_WORD].value:.3f}; "
+    told += f"the other {len(models)}: {min(models.values()):.2f} to {max(models.values()):.2f}"
+    first = (
         f"**Of all {len(models) + 1} models the one that answers at random has the largest published mean |B|** "
         f"({told}). A model without any bias gets a large one by noise alone, so that mean |B| measures noise as well "
-        f"as bias; and that model is in the printed average of {overall:.2f}, which is {without:.3f} without it."
+        f"as bias; and that model is in the printed average of {table['overall']['mean_absolute']:.2f}, which is "
+        f"{at['ratio_scale_absolute', WITHOUT].value:.3f} without it."
     )
-
-
-def _below(published: Mapping[str, Any], at: Mapping[tuple[Any, ...], Estimate]) -> str:
-    """On how many biases mean |B| exceeds what answers at random give."""
-    grid = published["heatmap"]["counts"]
-    expected = {bias: _of(at, "ratio_scale_random", bias=bias).value for bias in grid}
-    above = [bias for bias, row in grid.items() if row["mean_absolute"] >= expected[bias]]
-    below = round(_of(at, "below_random").value)
-    told = f"**On {below} of {len(grid)} biases mean |B| is below what answers at random give** on the same options"
-    told += f" ({min(expected.values()):.2f} to {max(expected.values()):.2f})"
     if above:
-        named = _listed(
-            f"{_title(b)} ({grid[b]['mean_absolute']:.2f} against {expected[b]:.2f})"
-            for b in sorted(above, key=lambda b: expected[b] - grid[b]["mean_absolute"])
+        first = (
+            f"**{len(above)} of {len(models)} models have at least the mean |B| of the one that answers at random** "
         )
-        told += f"; not below are {named}"
-    return f"{told}."
+        first += f"({told}): {_named(above)}."
+    expected = {bias: at["ratio_scale_random", bias].value for bias in grid}
+    beyond = {bias: row["mean_absolute"] - expected[bias] for bias, row in grid.items()}
+    high = sorted((bias for bias in grid if beyond[bias] >= 0), key=lambda bias: -beyond[bias])
+    high = [f"{BIASES[b].title} ({grid[b]['mean_absolute']:.2f} against {expected[b]:.2f})" for b in high]
+    shares = sorted((at["direction_share", bias] for bias in grid), key=lambda each: each.value)
+    ends = " to ".join(f"{each} ({BIASES[each.where['bias']].title})" for each in (shares[0], shares[-1]))
+    nearly = [BIASES[each.where["bias"]].title for each in shares if each.value < NEARLY]
+    against = sorted((bias for bias, row in grid.items() if row["mean"] < 0), key=lambda bias: grid[bias]["mean"])
+    against = [f"{BIASES[bias].title} ({grid[bias]['mean']:+.2f})" for bias in against]
+    invalid = [BIASES[bias].title for bias in table["invalid"]]
+    tests = table["tests_per_bias"]
+    parts = [
+        first,
+        f"**On {at['below_random',].value:.0f} of {len(grid)} biases mean |B| is below what answers at random give** "
+        f"on the same options ({min(expected.values()):.2f} to {max(expected.values()):.2f})"
+        + f"; not below are {_named(high)}" * bool(high)
+        + ".",
+        f"**{at['direction_share', BIASES_WORD]} of mean |B| has one direction** (|mean B| / mean |B| of the "
+        f"{len(grid)} biases; {ends}); the rest goes both ways, from test to test, from model to model, or by noise."
+        + f" Nearly directionless, below {100 * NEARLY:.0f} %: {_named(nearly)}." * bool(nearly)
+        + f" Against the direction that people are said to have: {_named(against)}." * bool(against),
+        "**What these means leave open.** Without the decisions no mean has an interval, and none has a test: "
+        f"{tests} tests a bias are no {tests} independent ones, and nobody asked a control twice, so that how much of "
+        "|B| is noise is not known."
+        + f" The metric of {_named(invalid)} was corrected after these numbers were printed." * bool(invalid)
+        + f" {_named(table['missing_models'])} was evaluated but is not in these averages."
+        * bool(table["missing_models"]),
+    ]
+    return "\n".join(f"- {part}" for part in parts)
 
 
-def _direction(published: Mapping[str, Any], at: Mapping[tuple[Any, ...], Estimate]) -> str:
-    """How much of mean |B| goes one way, on which biases hardly any, and on which the other way."""
-    grid = published["heatmap"]["counts"]
-    shares = {bias: _of(at, "direction_share", bias=bias) for bias in grid}
-    overall = _of(at, "direction_share", over=BIASES_WORD)
-    ends = [pick(shares, key=lambda bias: shares[bias].value) for pick in (min, max)]
-    span = " to ".join(f"{shares[bias]} ({_title(bias)})" for bias in ends)
-    nearly = sorted((b for b in grid if shares[b].value < NEARLY), key=lambda b: shares[b].value)
-    against = sorted((b for b in grid if grid[b]["mean"] < 0), key=lambda b: grid[b]["mean"])
-    told = (
-        f"**{overall} of mean |B| has one direction** (|mean B| / mean |B| of the {len(grid)} biases; {span}); "
-        "the rest goes both ways, from test to test, from model to model, or by noise."
-    )
-    if nearly:
-        told += f" Nearly directionless, below {100 * NEARLY:.0f} %: {_listed(map(_title, nearly))}."
-    if against:
-        named = _listed(f"{_title(b)} ({grid[b]['mean']:+.2f})" for b in against)
-        told += f" Against the direction that people are said to have: {named}."
-    return told
-
-
-def _unsettled(published: Mapping[str, Any]) -> str:
-    """What no number of these means can settle."""
-    block = published["heatmap"]
-    told = "**What these means leave open.** Without the decisions no mean has an interval, and none has a test"
-    told += f": {block['tests_per_bias']} tests a bias are no {block['tests_per_bias']} independent ones, and nobody "
-    told += "asked a control twice, so that how much of |B| is noise is not known."
-    if block["invalid"]:
-        named = _listed(map(_title, block["invalid"]))
-        told += f" The metric of {named} was corrected after these numbers were printed, which no longer hold for it."
-    if block["missing_models"]:
-        told += f" {_listed(block['missing_models'])} was evaluated but is not in these averages."
-    return told
+def _named(names: Sequence[str]) -> str:
+    """The names in a row, the first NAMED of many."""
+    return ", ".join(names[:NAMED]) + f" and {len(names) - NAMED} more" * (len(names) > NAMED)
