@@ -12,6 +12,7 @@ from scipy import stats
 
 from helpers.biases import accuracy as bias
 from helpers.biases.accuracy.agreement import SAID, VERDICTS
+from helpers.biases.protocol import conclusions
 from helpers.stats.agreement import krippendorff_alpha
 from helpers.types import Estimate
 from tests.rule import assert_unbiased, assert_within
@@ -242,22 +243,24 @@ def test_verdicts_have_one_order() -> None:
     assert SAID[:3] == VERDICTS == ("first", "tie", "second")
 
 
-@pytest.mark.parametrize(("judge_noise", "words"), [(0.0, "**more**"), (1.0, "no measurable"), (4.0, "**less**")])
+@pytest.mark.parametrize(
+    ("judge_noise", "words"), [(0.0, "**agrees with people more"), (1.0, "no sign"), (4.0, "**agrees with people less")]
+)
 def test_a_planted_judge_is_told_from_people(judge_noise: float, words: str) -> None:
     found = bias.agreement(people(120, judge_noise=judge_noise), "simulated")
     told = bias.finding(found)
-    assert words in told and told.startswith("- SIMULATED: judge says what a person says")
+    assert words in told and told.startswith("- SIMULATED: judge:\n  - says what a person says")
     gap = of(found, "agreement_gap", judge="judge", votes="all")
     assert (gap.low > 0, gap.high < 0) == (judge_noise < 1, judge_noise > 1)
 
 
 def test_the_better_judge_is_named_and_equal_ones_are_not() -> None:
     better = bias.finding(bias.accuracy(gold(150, skill=(0.85, 0.6)), "asked"))
-    assert "judge_0 is right more often than judge_1" in better
+    assert "**is right more often than judge_1**" in better
     worse = bias.finding(bias.accuracy(gold(150, skill=(0.6, 0.85)), "asked"))
-    assert "judge_1 is right more often than judge_0" in worse
+    assert "**is right less often than judge_1**" in worse
     equal = bias.finding(bias.accuracy(gold(150, skill=(0.7, 0.7)), "asked"))
-    assert "No measurable difference between judges" in equal
+    assert "No difference between judges is shown, of 1 asked for" in equal
     assert bias.finding([]) == "No gold labels and no votes of people: nothing can be said."
 
 
@@ -265,14 +268,14 @@ def test_what_cannot_be_read_stands_beside_the_share() -> None:
     frame = gold()
     frame.loc[frame.index[:6], "correct"] = NAN
     told = bias.finding(bias.accuracy(frame, "asked"))
-    assert "that can be read; 10.0 % cannot, and if those are wrong" in told
+    assert "gives no readable verdict in 10.0 %" in told and "if those that cannot be read are wrong" in told
 
 
 def test_holm_runs_over_the_family_asked_for() -> None:
     found = bias.accuracy(gold(skill=(0.8, 0.7, 0.6)), "asked")
-    p = bias.corrected(found, "gold_accuracy_difference")
+    p = [each.p for each in conclusions("accuracy", found, "gold_accuracy_difference")]
     plain = sorted(each.p for each in found if each.id == "gold_accuracy_difference")
-    assert len(p) == 3 and min(p.values()) == pytest.approx(min(1.0, 3 * plain[0]))
+    assert len(p) == 3 and min(p) == pytest.approx(min(1.0, 3 * plain[0]))
 
 
 def labelled(random: bool = True, seed: int = 1) -> pd.DataFrame:
@@ -296,7 +299,7 @@ def test_a_judge_is_corrected_by_labels_of_a_random_sample() -> None:
     assert people.low < 0.5 < people.high and judge.low > 0.55 and people.se < labels.se
     assert people.n == labels.n == labelled()["label"].notna().sum() and judge.n == 400
     told = bias.finding(found)
-    assert "SIMULATED: judge: people would say yes in **" in told and "the judge alone" in told
+    assert "corrected by people's labels, says yes in " in told and "alone says yes in" in told
 
 
 @pytest.mark.parametrize(

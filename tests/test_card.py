@@ -84,7 +84,7 @@ def test_published_self_preference_is_the_excess_of_the_vendor_and_a_hint_at_mos
         line = only(lines, judge, "self-preference")
         assert line.estimate.value == pytest.approx(fmean(own) - fmean(others))
         assert line.verdict == ("not shown" if line.estimate.low < 0 < line.estimate.high else "hint")
-        assert math.isnan(line.p) and "whose judges" in line.words and "other vendors' judges" in line.words
+        assert math.isnan(line.p) and "other vendors' judges" in line.words
     assert {line.verdict for line in lines} == {"hint", "not shown"}
 
 
@@ -93,7 +93,7 @@ def asked_vendors(method: str = "sandwich", data: str = "asked") -> list[Estimat
     found = []
     for vendor, value, p in (("claude", 0.2, 0.001), ("gpt", 0.1, 0.03), ("gemini", 0.02, 0.5)):
         where, ends = {"vendor": vendor}, (value - 0.08, value + 0.08)
-        found.append(number("self_preference_logit", value, *ends, p, where=where, data=data))
+        found.append(number("self_preference_logit", value, *ends, p, where=where, method=method, data=data))
         found.append(number("self_preference_effect", value, *ends, p, where=where, method=method, data=data))
         found.append(number("top1_rate", 0.4, where={"judge": f"{vendor}_fast", "vendor": vendor}, data=data))
     found.append(number("top1_rate", 0.4, where={"judge": "mine", "vendor": "gpt"}, data=data))
@@ -128,10 +128,9 @@ def test_one_slot_for_each_candidate_makes_a_hint_of_a_bias():
 
 def test_the_sentence_names_who_is_shown_and_who_is_not():
     found = top_choice.headline(asked_vendors(data="simulated"))
-    assert found.sentence.startswith(
-        "SIMULATED: judges of Claude favour and judges of GPT seem to favour their own vendor"
-    )
-    assert "of Gemini this is not shown" in found.sentence and found.estimate.where == {"vendor": "claude"}
+    assert found.sentence.startswith("SIMULATED: of 3 tests shown in 1: prefers Claude, its own vendor, at equal")
+    assert "; leans, not established: 1; no sign: 1; largest: Claude." in found.sentence
+    assert found.estimate.where == {"vendor": "claude"}
     assert top_choice.headline([]) is None
 
 
@@ -161,13 +160,14 @@ def test_the_name_of_a_vendor_stands_by_holm_together_with_the_hints_and_single_
     lines = hinting.card(named_judges(), {"c": "gemini"})
     found = {line.judge: (line.verdict, round(line.p, 6)) for line in lines if line.measure == "name effect"}
     assert found == {"a_claude": ("bias", 0.04), "b_gpt": ("hint", 0.12), "c": ("not shown", 1.0)}
-    assert "for answers" in only(lines, "a_claude", "name effect").words
-    assert "against answers" in only(lines, "b_gpt", "name effect").words
+    assert only(lines, "a_claude", "name effect").words.startswith("prefers answers that bear the name of Claude")
+    assert only(lines, "b_gpt", "name effect").words.startswith("leans, not established: avoids answers that bear")
     assert only(lines, "a_claude", "unreadable").estimate.value == pytest.approx(15 / 150)
     assert all(line.smallest == least_of(4) for line in lines if line.measure == "name effect")
-    words = hinting.names_words([*named_judges(), number("name_effect", 0.0, -0.1, 0.1, where={"vendor": "average"})])
-    assert words.count("**name itself**") == 1 and "GPT -20.0 pp [-30.0, -10.0], Holm p = 0.12 (leans against" in words
-    assert [(len(some), tests) for some, tests in hinting.confirmatory(named_judges())] == [(4, 4), (0, 0)]
+    mean = number("name_effect", 0.0, -0.1, 0.1, 0.5, where={"vendor": "average"})
+    words = hinting.names_words([*named_judges(), mean])
+    assert words.count("**prefers answers") == 1 and "-20.0 pp [-30.0, -10.0], Holm p = 0.12 of 4 tests" in words
+    assert [(len(some), tests) for some, tests in hinting.confirmatory([*named_judges(), mean])] == [(4, 4)]
 
 
 def test_published_hints_leave_it_open_and_have_no_lines():
@@ -317,19 +317,13 @@ def test_published_means_of_b_are_described_and_their_sentence_says_what_chance_
 # --- card and finding -------------------------------------------------------------------------------------------------
 
 #: What a finding says of one number, and the verdict that its card has to give: the first that is found counts.
-SAYS = (
-    ("survive the correction", "hint"),
-    ("consistent with", "hint"),
-    ("favour", "bias"),
-    ("no measurable", "not shown"),
-    ("no estimate", "untold"),
-)
+SAYS = (("leans, not established", "hint"), ("no sign", "not shown"), ("cannot tell", "untold"), ("**", "bias"))
 
 
 def said_of(found: str, name: str) -> str:
-    """The verdict in the line of a finding that is about `name`."""
-    (told,) = (each for each in found.splitlines() if re.match(rf"- (\*\*)?{name}\b", each))
-    return next(verdict for words, verdict in SAYS if words in told)
+    """The verdict in the point of a finding that is about `name`."""
+    (point,) = (each for each in re.split(r"(?m)^(?=- )", found) if each.startswith(f"- {name}"))
+    return next(verdict for words, verdict in SAYS if words in point)
 
 
 def any_number(draw: random.Random) -> tuple[float, float, float, float]:
@@ -344,7 +338,7 @@ def any_number(draw: random.Random) -> tuple[float, float, float, float]:
 @pytest.mark.parametrize("seed", range(40))
 def test_a_card_says_of_every_number_what_the_finding_of_its_notebook_says(seed: int) -> None:
     draw = random.Random(seed)
-    vendors, logits, effects = ("claude", "gpt", "gemini"), [], []
+    vendors, logits, effects, places, edits = ("claude", "gpt", "gemini"), [], [], [], []
     for vendor in vendors:
         value, low, high, p = any_number(draw)
         logits.append(number("self_preference_logit", value, low, high, p, where={"vendor": vendor}, unit="logit"))
@@ -352,10 +346,18 @@ def test_a_card_says_of_every_number_what_the_finding_of_its_notebook_says(seed:
         ends = (NAN, NAN) if math.isnan(low) else (value / 4 - draw.uniform(0.01, 0.2), value / 4 + 0.1)
         effects.append(number("self_preference_effect", value / 4, *ends, p, where={"vendor": vendor}))
         effects.append(number("top1_rate", 0.4, where={"judge": f"{vendor}_fast", "vendor": vendor}))
-    found, lines = top_choice.finding(logits + effects), top_choice.card(logits + effects)
-    for vendor in vendors:
-        line = only(lines, f"{vendor}_fast", "self-preference")
-        assert line.verdict == said_of(found, display_name(vendor)), (line, found)
+        places.append(number("first_position_effect", *any_number(draw), where={"judge": vendor, "candidate": "x"}))
+        where = {"judge": vendor, "dose": "2"}
+        edits.append(number("obfuscation_effect", *any_number(draw), where=where, unit="logit", se=0.2))
+    for module, estimates, measure, judge, name in (
+        (top_choice, logits + effects, "self-preference", "{}_fast".format, display_name),
+        (position, places, "first position", str, "{} on x".format),
+        (self_preference, edits, "hidden authorship", str, str),
+    ):
+        found, lines = module.finding(estimates), module.card(estimates)
+        for vendor in vendors:
+            line = only(lines, judge(vendor), measure)
+            assert line.verdict == said_of(found, name(vendor)), (line, found)
 
 
 # --- all of them ------------------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def test_a_bound_is_told_only_where_it_changes_the_conclusion() -> None:
     told = hinting.finding(hinting.measure(frame, "d", 1, 5.0), 5.0)
     effect = next(e for e in paired.hint_effect(frame, "d", 1, 5.0) if e.where["vendor"] == "average")
     lost = int(frames.one_row_each(frame)["outcome"].ne("ok").sum())
-    assert effect.high < 0 and "**changes**" in told
+    assert effect.high < 0 and "**lowers own-vendor" in told
     assert f"if all of the {lost} verdicts lost under it were for the own vendor, the change would be" in told
     assert "none of the" not in told, "that all were against it changes nothing"
     assert "Careful: more verdicts are lost under *self*" in told and "against 0.0 %, Holm p" in told

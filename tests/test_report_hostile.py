@@ -304,7 +304,7 @@ def test_vendors_have_one_written_form_in_figures_tables_and_sentences() -> None
     assert "vendor Claude" in drawn.alt and "vendor claude" not in drawn.alt
     own = [Estimate("self_bias", {"vendor": v}, 0.5, 0.4, 0.6, data="asked") for v in ("claude", "gpt")]
     said = top_choice.naive_against_defended(own)
-    assert "- Claude: " in said and "- GPT: " in said
+    assert "- Claude as a judge: " in said and "- GPT as a judge: " in said
     for vendor in ("claude", "gpt", "gemini", "llama", "qwen", "deepseek", "mistral"):
         assert display_name(vendor).lower() == vendor and display_name(vendor) != vendor
     assert set(styles.VENDORS) <= {"claude", "gpt", "gemini", "llama", "qwen", "deepseek", "mistral"}

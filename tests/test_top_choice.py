@@ -17,7 +17,7 @@ import pytest
 from helpers import claims, datasets, frames, paths, run
 from helpers.biases import top_choice
 from helpers.biases.top_choice import defended, rates
-from helpers.biases.top_choice.measured import detectable, pick
+from helpers.biases.top_choice.measured import pick
 from helpers.config.numbers import load_numbers
 from helpers.types import Estimate
 from studies.calibration.worlds.listwise import WORLDS, draw, frame
@@ -365,7 +365,7 @@ def test_a_taste_for_length_is_no_self_preference() -> None:
     slopes = [by["length_slope", vendor, ""] for vendor in ("claude", "gpt", "gemini")]
     assert slopes[1].low > 0.2 and all(slope.low < 0 < slope.high for slope in (slopes[0], slopes[2]))
     told = top_choice.finding(found)
-    assert told.count("would explain it away") == 1 and "own answers are" in told and "longer" in told
+    assert told.count("to explain it away") == 1 and "own answers are" in told and "longer" in told
     # What would explain away a preference that is not there is the slope that was found.
     assert abs(by["explaining_length_slope", "gpt", ""].value - slopes[1].value) < 0.2
 
@@ -379,10 +379,10 @@ def test_where_there_is_no_estimate_the_excess_is_described_with_its_caveat() ->
     two["rank"] = two.groupby(["question_id", "judge"])["rank"].rank()
     two["top"] = (two["rank"] == 1).astype(float)
     found = [*defended.excess_self_preference(two, "folder"), *defended.self_preference(two, "folder")]
-    (line,) = (line for line in top_choice.finding(found).splitlines() if line.startswith("- GPT"))
+    told = top_choice.finding(found).partition("- GPT as a judge:")[2]
     excess = next(e for e in found if e.id == "excess_self_preference" and e.where == {"vendor": "gpt"})
-    assert "no estimate (not identified" in line and f"Descriptive only: its judges rank it first {excess}" in line
-    assert "prefer themselves or judges are unequally sharp" in line
+    assert "cannot tell whether it prefers GPT, its own vendor, at equal quality and position: not identified" in told
+    assert f"a partial rival or unequal sharpness does too: {excess}" in told
 
 
 def test_orders_that_are_not_balanced_are_told() -> None:
@@ -448,9 +448,9 @@ def test_a_run_of_five_questions_has_numbers_but_no_interval_and_no_verdict() ->
     found = top_choice.measure(few.frame, few.data, 42)
     assert all(math.isnan(each.low) for each in found)
     told = top_choice.finding(found)
-    assert told.count("no estimate (no interval below 10 questions)") == 3
-    assert "measurable" not in told and "favour" not in told
-    assert "cannot be told" in top_choice.positions(found)
+    assert told.count("cannot tell whether it prefers") == 3 and "no interval below 10 questions" in told
+    assert "no sign" not in told and "**" not in told
+    assert top_choice.positions(found).count("cannot tell whether it favours place") == 6
     assert "5 questions can carry no interval" in run.provenance(few)
 
 
@@ -506,23 +506,23 @@ def test_the_bottom_line_follows_the_interval() -> None:
             *claimed("qwen", 0.5, nan, nan, nan, "no interval below 10 questions"),
             *claimed("mistral", nan, nan, nan, nan, "did not converge"),
         ]
-    ).splitlines()
-    assert [line.split()[1] for line in told] == ["Claude", "GPT", "Gemini", "Llama", "Qwen:", "Mistral:"]
-    assert "no measurable self-preference: +0.10 [-0.20, +0.40] logits" in told[0] and "80% power" in told[0]
-    assert "**favour** their own" in told[1] and "+18.0 pp [+12.0, +24.0]" in told[1]
-    assert "**disfavour** their own" in told[2]
-    assert "hint of self-preference that does not survive the correction" in told[3] and "favour" not in told[3]
-    assert told[4] == "- Qwen: no estimate (no interval below 10 questions)."
-    assert told[5] == "- Mistral: no estimate (did not converge)."
+    )
+    told = {each.split()[0]: each for each in told.removeprefix("- ").split("\n- ")}
+    assert list(told) == ["Claude", "GPT", "Gemini", "Llama", "Qwen", "Mistral"]
+    assert "no sign that it prefers Claude, its own vendor" in told["Claude"] and "80 %" in told["Claude"]
+    assert "**prefers GPT, its own vendor" in told["GPT"] and "+18.0 pp [+12.0, +24.0]" in told["GPT"]
+    assert "**avoids Gemini, its own vendor" in told["Gemini"]
+    assert "leans, not established: prefers Llama, its own vendor" in told["Llama"]
+    assert "cannot tell whether it prefers Qwen" in told["Qwen"] and "no interval below 10" in told["Qwen"]
+    assert told["Mistral"].endswith("at equal quality and position: did not converge.")
 
 
-def test_the_bottom_line_of_a_run_says_no_measurable_wherever_the_interval_holds_zero() -> None:
-    lines = {line.split()[2].lower(): line for line in top_choice.finding(full_estimates()).splitlines()}
-    assert set(lines) == set(VENDORS)
-    assert all(line.startswith("- SIMULATED ") for line in lines.values()), "a quoted sentence accuses nobody real"
+def test_the_bottom_line_of_a_run_says_no_sign_wherever_the_interval_holds_zero() -> None:
+    parts = top_choice.finding(full_estimates()).split("- SIMULATED: ")[1:]
+    told = {part.split()[0].lower(): part for part in parts}
+    assert set(told) == set(VENDORS), "a quoted sentence accuses nobody real"
     for each in pick(full_estimates(), "self_preference_logit"):
-        holds_zero = each.low <= 0 <= each.high
-        assert ("no measurable" in lines[each.where["vendor"]]) == holds_zero
+        assert ("no sign" in told[each.where["vendor"]]) == (each.low <= 0 <= each.high)
 
 
 def test_holm_is_taken_over_the_vendors_and_not_over_the_variants() -> None:
@@ -531,14 +531,8 @@ def test_holm_is_taken_over_the_vendors_and_not_over_the_variants() -> None:
     extra = [replace(each, where={**each.where, "variant": "top 1"}) for each in family]
     # Holm by hand: 3 x 0.01, 2 x 0.02, 1 x 0.5, never falling.
     by_hand = {"gpt": 0.03, "gemini": 0.04, "claude": 0.5}
-    assert top_choice.corrected([*family, *extra]) == pytest.approx(by_hand)
-
-
-def test_a_null_result_says_what_it_could_have_missed() -> None:
-    # 80 % power at 79 degrees of freedom needs about (1.99 + 0.85) standard errors.
-    each = Estimate("x", {}, 0.0, -0.02, 0.02, clusters=80, unit="pp", se=0.01)
-    assert detectable(each) == "80% power needs a true effect of 2.8 pp"
-    assert "not known" in detectable(replace(each, se=float("nan")))
+    found = {e.estimate.where["vendor"]: e.p for e in top_choice.by_vendor([*family, *extra])}
+    assert found == pytest.approx(by_hand)
 
 
 def test_slots_are_called_clear_only_where_their_interval_says_so() -> None:
@@ -547,15 +541,11 @@ def test_slots_are_called_clear_only_where_their_interval_says_so() -> None:
         for i, (v, p) in enumerate(((0.1, 1e-4), (0.0, 1.0), (-0.1, 1e-4)), start=1)
     ]
     told = top_choice.positions(slots)
-    assert "place 1 +10.0 pp" in told and "place 3 -10.0 pp" in told and "place 2" not in told
-    # About (1.99 + 0.85) standard errors, of the place that is known least.
-    assert told.endswith("; elsewhere 80% power needs a true effect of 3.4 pp.")
-    null = top_choice.positions([slots[1], replace(slots[1], where={"slot": "3"}, se=0.02)])
-    assert null.startswith("No place in the prompt wins measurably more or less often than one in 2 (exploratory; ")
-    assert null.endswith("; at one place 80% power needs a true effect of 5.7 pp.")
-    # One interval of six that leaves out 0 is what chance gives: 0.04 x 6 / 1 is no finding.
-    lone = [replace(each, p=0.04 if i == 0 else 0.6) for i, each in enumerate([slots[0], *[slots[1]] * 5])]
-    assert "No place in the prompt wins measurably" in top_choice.positions(lone)
+    first, second, third = told.splitlines()[1:]
+    assert "leans, not established: favours place 1: +10.0 pp" in first and "no sign that it favours place 2" in second
+    assert "leans, not established: avoids place 3: -10.0 pp" in third
+    # About (2.45 + 0.85) standard errors: the level of the first of three tests.
+    assert second.endswith("; 4.0 pp would be found in 80 % of such runs.")
 
 
 # --- published judgments ----------------------------------------------------------------------------------------------

@@ -136,9 +136,9 @@ def _ranked(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
         yield top_choice.finding(blind)
         yield top_choice.naive_against_defended(blind)
     if any(each.id == "position_effect" for each in blind):
-        yield f"- {top_choice.positions(blind)}"
+        yield top_choice.positions(blind)
     if {"raw_agreement", "agreement_top1", "agreement_ranks"} <= {each.id for each in blind}:
-        yield f"- {top_choice.agreement_words(blind)}"
+        yield top_choice.agreement_words(blind)
     if any(each.id == "hint_effect" for each in estimates):
         yield hinting.finding(estimates, analysis.margin_pp)
 

@@ -68,8 +68,10 @@ def effect(each: Conclusion) -> str:
 
 
 def reason(each: Conclusion) -> str:
-    """Why a number has no value, no interval or no test: what its method ends with."""
-    return each.estimate.method.rpartition("; ")[2].removeprefix("no test: ").removeprefix("cannot tell: ")
+    """Why a number has no value: its method; why it has no interval or no test: what its method ends with."""
+    method = each.estimate.method
+    why = method if math.isnan(each.estimate.value) else method.rpartition("; ")[2]
+    return why.removeprefix("no test: ").removeprefix("cannot tell: ")
 
 
 def say(each: Conclusion) -> str:
@@ -84,8 +86,8 @@ def say(each: Conclusion) -> str:
         return f"{told}: {reason(each)}"
     facts = [f"{told}: {shown}", each.test]
     if math.isnan(each.p):
-        known = "no test" in each.estimate.method or math.isnan(each.estimate.low)
-        facts.append("no test" + f": {reason(each)}" * known)
+        explained = "no test" in each.estimate.method or math.isnan(each.estimate.low)
+        facts.append("no test" + f": {reason(each)}" * explained)
     said = ", ".join(fact for fact in facts if fact)
     if each.verdict in ("not shown", "hint") and not each.p < LEVEL and not math.isnan(each.smallest):
         said += f"; {effect(each)} would be found in 80 % of such runs"
@@ -158,7 +160,10 @@ def headline(
         return None
     first = gravest(conclusions)[0]
     tested = [each for each in conclusions if not math.isnan(each.p)]
-    said = f"nothing was tested: {clause([each for each in conclusions if each.verdict == first.verdict])}"
     if tested:
         said = f"{counted(tested, more)}; largest: {filled(here, [first])}"
+    else:
+        said = f"nothing was tested: {clause([each for each in conclusions if each.verdict == first.verdict])}"
+        others = [each.verdict for each in conclusions if each.verdict != first.verdict]
+        said += "".join(f"; {words}: {others.count(each)}" for each, words in COUNTED.items() if each in others)
     return Headline(sentence(said, first.estimate.data), first.estimate, unreadable)

@@ -24,7 +24,6 @@ from helpers.stats.intervals import (
     no_interval,
 )
 from helpers.stats.prediction_powered import Labels, NotRandomSample, classical_mean, prediction_powered_mean
-from helpers.stats.standing import correct_family
 from helpers.types import Estimate
 
 VOTE_COLUMNS = ("question_id", "pair", "voter", "kind", "verdict", "outcome")
@@ -227,14 +226,6 @@ def _pairs(judges: Sequence[object], pairs: Sequence[tuple[str, str]] | None) ->
     if unknown:
         raise ValueError(f"no verdict of {', '.join(unknown)}; judges: {', '.join(map(str, judges))}")
     return list(pairs)
-
-
-def corrected(estimates: Sequence[Estimate], id: str) -> dict[tuple[tuple[str, str], ...], float]:
-    """Holm's p of every estimate `id` that could be tested, by its place (sorted items of `where`): one family.
-
-    NaN where there was no test.
-    """
-    return correct_family({tuple(sorted(each.where.items())): each for each in estimates if each.id == id})
 
 
 #: Which votes count: all (a tie is a verdict, an inconsistent verdict a tie), all but those that an inconsistent

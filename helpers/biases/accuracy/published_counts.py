@@ -10,93 +10,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.biases.accuracy.agreement import SAID, VERDICTS, Counted, Tables, accuracy, corrected, counted, of_counted
+from helpers.biases.accuracy.agreement import SAID, VERDICTS, Counted, Tables, accuracy, of_counted
+from helpers.biases.protocol import conclusions
 from helpers.stats.intervals import clustered, estimate
-from helpers.stats.standing import clash
+from helpers.stats.tests import holm
 from helpers.types import Estimate
-from helpers.words import p_text
+from helpers.words import LEVEL
+from helpers.words.sentences import lines
 
 #: What became of a verdict on an instance with a known better answer, in the order of the counts.
 RIGHT, WRONG, UNREADABLE = "right", "wrong", "unreadable"
 KINDS = (RIGHT, WRONG, UNREADABLE)
-ORDERS = ("better first", "better second")
-
-
-def both_orders(frame: pd.DataFrame) -> dict[str, dict[str, list[list[int]]]]:
-    """How often each judge was right, wrong or unreadable in both orders, by category: 3 x 3 counts of instances.
-
-    `frame` as `datasets.gold_of_games` makes it: a verdict for each order of each instance. Rows: the better
-    answer first, columns: second, both in the order of KINDS. An instance without two orders is a ValueError.
-    """
-    found: dict[str, dict[str, list[list[int]]]] = {}
-    for (judge, category), rows in _kinds(frame).groupby(["judge", "category"], sort=True):
-        counts = Counter(zip(rows[ORDERS[0]], rows[ORDERS[1]], strict=True))
-        found.setdefault(judge, {})[category] = [[counts[one, two] for two in KINDS] for one in KINDS]
-    return found
-
-
-def joint(frame: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> dict[str, dict[str, Any]]:
-    """How often two judges were right on the same instance: "right/readable" of the one, then of the other.
-
-    Both orders of an instance are one cell, "2/2 1/2" say; by category, for the pairs named. `frame` as `both_orders`.
-    """
-    table = _kinds(frame)
-    right = sum((table[order] == RIGHT).astype(int) for order in ORDERS)
-    read = sum((table[order] != UNREADABLE).astype(int) for order in ORDERS)
-    cells = right.astype(str) + "/" + read.astype(str)
-    wide = cells.groupby([table["category"], table["question_id"], table["judge"]]).first().unstack("judge")
-    found: dict[str, dict[str, Any]] = {}
-    for one, other in pairs:
-        both = (wide[one] + " " + wide[other]).groupby(level="category").value_counts()
-        by_category = found[f"{one} {other}"] = {}
-        for (category, cell), count in sorted(both.items()):
-            by_category.setdefault(category, {})[cell] = int(count)
-    return found
-
-
-def _kinds(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row a judge and instance: its category, and what became of the verdict in each order."""
-    keys = ["judge", "category", "question_id"]
-    kind = frame["correct"].map({1.0: RIGHT, 0.0: WRONG}).fillna(UNREADABLE)
-    wide = frame.assign(kind=kind).set_index([*keys, "condition"])["kind"].unstack("condition")
-    if set(wide.columns) != set(ORDERS) or wide.isna().any(axis=None):
-        raise ValueError(f"every instance needs a verdict in both orders ({', '.join(ORDERS)})")
-    return wide.reset_index()
-
-
-def by_question(frame: pd.DataFrame) -> dict[str, Any]:
-    """How many verdicts of each judge were right, and readable, question by question; all had the same items.
-
-    `frame` as `accuracy` takes it. Keys: items (a number a question), and for each judge right and read.
-    """
-    groups = frame.groupby(["judge", "question_id"], sort=True)["correct"]
-    sizes = groups.size().unstack("judge", fill_value=0)
-    if sizes.nunique(axis=1).ne(1).any():
-        raise ValueError("the judges were not asked about the same items")
-    sums = {"right": groups.sum().unstack("judge"), "read": groups.count().unstack("judge")}
-    judges = {judge: {name: _whole(table[judge]) for name, table in sums.items()} for judge in sizes.columns}
-    return {"items": _whole(sizes.iloc[:, 0]), "judges": judges}
-
-
-def votes_of(votes: pd.DataFrame) -> dict[str, Any]:
-    """The tables of `counted`, cells that never occur left out: a list with a number a question for every other.
-
-    Keys: questions, people (cells "first tie"), and for each judge judged, lost, votes and shared (cells "said vote");
-    where every vote stands beside the same number of other people's, that number, `others`, in place of shared.
-    """
-    tables = counted(votes)
-    judges = {}
-    for judge, each in tables.judges.items():
-        others = {int(k) for k in np.unique(each.shared[each.votes > 0] / each.votes[each.votes > 0])}
-        even = len(others) == 1 and (each.shared == each.votes * min(others)).all()
-        shared = {"others": min(others)} if even else {"shared": _cells(each.shared, SAID)}
-        known = {"judged": tables.judged[judge], "lost": tables.lost[judge]}
-        judges[judge] = {**known, "votes": _cells(each.votes, SAID), **shared}
-    return {"questions": len(tables.questions), "people": _cells(tables.people, VERDICTS), "judges": judges}
 
 
 def counted_of(block: Mapping[str, Any]) -> Counted:
-    """The tables again from what `votes_of` made of them; a wrong length or cell is a ValueError."""
+    """The tables of `counted` from the cells of published/counts.yaml; a wrong length or cell is a ValueError.
+
+    A cell is a list with a number a question, one that never occurs is left out: of people "first tie", of a judge
+    "said vote". Where every vote stands beside the same number of other people's, that number, `others`, stands in
+    place of `shared`.
+    """
     size = block["questions"]
     people = _table(block["people"], size, VERDICTS)
     judges, judged, lost = {}, {}, {}
@@ -127,15 +60,6 @@ def together(parts: Sequence[Counted]) -> Counted:
     return Counted(first.questions, tables, sum(each.people for each in parts), *totals)
 
 
-def _cells(table: np.ndarray, rows: Sequence[str]) -> dict[str, list[int]]:
-    return {
-        f"{row} {column}": _whole(table[:, i, j])
-        for i, row in enumerate(rows)
-        for j, column in enumerate(VERDICTS)
-        if table[:, i, j].any()
-    }
-
-
 def _table(cells: Mapping[str, Sequence[int]], size: int, rows: Sequence[str]) -> np.ndarray:
     table = np.zeros((size, len(rows), len(VERDICTS)))
     for cell, counts in cells.items():
@@ -144,21 +68,6 @@ def _table(cells: Mapping[str, Sequence[int]], size: int, rows: Sequence[str]) -
             raise ValueError(f"cell {cell!r} has {len(counts)} counts; expected {size}, and one of {', '.join(rows)}")
         table[:, rows.index(row), VERDICTS.index(column)] = counts
     return table
-
-
-def _whole(values: Any) -> list[int]:
-    return [int(value) for value in values]
-
-
-def labelled(votes: pd.DataFrame) -> dict[str, list[int]]:
-    """How many of a judge's comparisons people voted on: [voted on, all] for each two models compared.
-
-    `votes` as `datasets.load_votes` makes them, with one judge's verdict on every comparison.
-    """
-    judged = votes[votes["kind"] == "judge"]
-    seen = judged["pair"].isin(set(votes.loc[votes["kind"] == "person", "pair"]))
-    groups = seen.groupby(judged["pair"].str.partition(": ")[2], sort=True)
-    return {models: [int(each.sum()), len(each)] for models, each in groups}
 
 
 BOTH_ORDERS, ITEMS, VOTES = "both_orders", "items", "votes"
@@ -253,98 +162,19 @@ def _of_items(block: Mapping[str, Any], source: Mapping[str, str]) -> Iterator[E
         yield estimate("gold_accuracy_as_printed", {**source, "judge": judge}, interval, "published")
 
 
-LEVEL = 0.05
-_PLACE = ("source", "condition")
-
-
 def finding(estimates: Sequence[Estimate]) -> str:
-    """The bottom line of `accuracy` and `agreement`: a sentence a judge, then who is right more often than whom.
+    """The bottom line of `accuracy` and `agreement`: the numbers of each judge, then who is right more often than whom.
 
     Holm's correction runs over all differences, and over all gaps between judges and people.
     """
-    lines = [_right(estimates, each) for each in estimates if each.id == "gold_accuracy"]
-    lines += [_voted(estimates, each) for each in estimates if each.id == "agreement_gap" and which(each) == "all"]
-    lines += _differences(estimates)
-    lines += [_people_would(estimates, each) for each in estimates if each.id == "people_rate"]
-    return "\n".join(f"- {line}" for line in lines) or "No gold labels and no votes of people: nothing can be said."
-
-
-def which(each: Estimate) -> str:
-    """Which votes an estimate is of: all, consistent, decisive; empty for numbers that are of none."""
-    return each.where.get("votes", "")
-
-
-def estimate_of(estimates: Sequence[Estimate], id: str, **where: str) -> Estimate | None:
-    """The estimate of exactly this place, if there is one."""
-    return next((each for each in estimates if each.id == id and dict(each.where) == where), None)
-
-
-def _place(each: Estimate) -> str:
-    told = ", ".join(each.where[key] for key in _PLACE if each.where.get(key, "none") not in ("none", "all"))
-    return f" ({told})" if told else ""
-
-
-def _named(each: Estimate) -> str:
-    simulated = "SIMULATED: " if each.data == "simulated" else ""
-    return f"{simulated}{each.where['judge']}{_place(each)}"
-
-
-def _shown(each: Estimate) -> str:
-    return f"{each}" if each.low == each.low or each.value != each.value else f"{each} ({each.method})"
-
-
-def _right(estimates: Sequence[Estimate], each: Estimate) -> str:
-    said = f"{_named(each)} is **right in {_shown(each)}** of {each.n} verdicts"
-    lost = estimate_of(estimates, "gold_unreadable_share", **each.where)
-    least = estimate_of(estimates, "gold_accuracy_of_all", **each.where)
-    if lost and least and lost.value > 0:
-        said += f" that can be read; {100 * lost.value:.1f} % cannot, and if those are wrong {_shown(least)}"
-    return f"{said}."
-
-
-def _voted(estimates: Sequence[Estimate], gap: Estimate) -> str:
-    at = {key: value for key, value in gap.where.items() if key != "judge"}
-    agreed = estimate_of(estimates, "human_agreement", **gap.where)
-    people = estimate_of(estimates, "human_human_agreement", **at)
-    beyond = estimate_of(estimates, "human_alpha", **{key: value for key, value in gap.where.items() if key != "votes"})
-    said = f"{_named(gap)} says what a person says in **{_shown(agreed)}** of {agreed.n} votes"
-    said += f" (alpha {beyond})" if beyond and beyond.value == beyond.value else ""
-    if people and people.value == people.value:
-        said += f", another person in {_shown(people)}"
-    p = corrected(estimates, "agreement_gap")[tuple(sorted(gap.where.items()))]
-    if p != p:
-        return f"{said}; {gap.method}."
-    same = f"on the same votes {gap}, Holm p {p_text(p)}{clash(gap, p)}"
-    if p < LEVEL:
-        return f"{said}: it agrees with people **{'more' if gap.value > 0 else 'less'}** than they do ({same})."
-    return f"{said}: no measurable difference from people ({same}), which is no proof of none."
-
-
-def _differences(estimates: Sequence[Estimate]) -> list[str]:
-    p = corrected(estimates, "gold_accuracy_difference")
-    every = [each for each in estimates if each.id == "gold_accuracy_difference"]
-    found = []
-    for each in every:
-        chance = p[tuple(sorted(each.where.items()))]
-        if chance < LEVEL:
-            one, other = (each.where[key] for key in (("judge", "other") if each.value > 0 else ("other", "judge")))
-            found.append(f"{one} is right more often than {other}{_place(each)}: {each}, Holm p {p_text(chance)}.")
-    if every and not found:
-        shown = f" ({every[0]})" if len(every) == 1 else ""
-        found.append(f"No measurable difference between judges{shown}, of {len(every)} asked for.")
-    return found
-
-
-def _people_would(estimates: Sequence[Estimate], each: Estimate) -> str:
-    """The corrected share beside what the judge alone and the labels alone say, or why there is none."""
-    alone = " and ".join(
-        f"{words} {_shown(other)}"
-        for words, id in (("the judge alone", "people_rate_judge"), ("the labels alone", "people_rate_labels"))
-        if (other := estimate_of(estimates, id, **each.where))
-    )
-    if each.value != each.value:
-        return f"{_named(each)}: no correction by people's labels ({each.method}); {alone}."
-    return f"{_named(each)}: people would say yes in **{_shown(each)}** of all items; {alone}."
+    ids = ("gold_accuracy", "gold_accuracy_of_all", "gold_unreadable_share", "human_agreement", "human_alpha")
+    ids += ("agreement_gap", "human_human_agreement", "people_rate", "people_rate_judge", "people_rate_labels")
+    found = [e for e in conclusions("accuracy", estimates, *ids) if e.estimate.where.get("votes", "all") == "all"]
+    differences = conclusions("accuracy", estimates, "gold_accuracy_difference")
+    shown = [each for each in differences if each.verdict == "bias"]
+    none = f"- No difference between judges is shown, of {len(differences)} asked for."
+    parts = [lines([*found, *shown], "{judge} {source} {condition}"), none if differences and not shown else ""]
+    return "\n".join(filter(None, parts)) or "No gold labels and no votes of people: nothing can be said."
 
 
 def published_finding(estimates: Sequence[Estimate]) -> str:
@@ -352,112 +182,53 @@ def published_finding(estimates: Sequence[Estimate]) -> str:
 
     `estimates` is what `published` makes of published/counts.yaml.
     """
-    parts = [_adversarial(estimates), _prompts(estimates), _majority(estimates), _people(estimates), _labels(estimates)]
-    return "\n\n".join(part for part in parts if part)
+    by = {name: [each for each in estimates if each.where["source"] == name] for name in ("LLMBar", "PandaLM")}
+    prompts = conclusions("accuracy", by["LLMBar"], "gold_accuracy_difference")
+    stand = lines([each for each in prompts if each.verdict == "bias"]) or "- none"
+    ids = ("gold_accuracy", "gold_unreadable_share", "gold_accuracy_as_printed", "gold_accuracy_difference")
+    majority = lines(conclusions("accuracy", by["PandaLM"], *ids))
+    votes = [each for each in estimates if each.where.get("condition") in ("all", "none")]
+    ids = ("human_agreement", "human_human_agreement", "agreement_gap")
+    kept = ("all", "decisive")
+    people = [e for e in conclusions("accuracy", votes, *ids) if e.estimate.where["votes"] in kept]
+    parts = {
+        _adversarial(by["LLMBar"]): "",
+        f"Of {len(prompts)} differences that a prompt makes for the same evaluator (reasons first, or both orders "
+        "reconciled, against the plain one) those that stand after Holm": stand if prompts else "",
+        "**PandaLM** (what most of three people say, ties a verdict)": majority,
+        "**People.** How often a judge says what a person says of the same pair; where nobody said tie these are "
+        "other votes for a judge than for people": lines(people, "{judge} {source}"),
+        _labels(estimates): "",
+    }
+    return "\n\n".join(
+        f"{head}:\n\n{body}" if body else head for head, body in parts.items() if body or head[-1:] == "."
+    )
 
 
 def _adversarial(estimates: Sequence[Estimate]) -> str:
     """Judges on easy instances and on those made to mislead."""
-    by = [each for each in estimates if each.id == "gold_accuracy_by_category" and each.where["source"] == "LLMBar"]
+    by = [each for each in estimates if each.id == "gold_accuracy_by_category"]
     easy, hard = ([each for each in by if each.where["category"] == name] for name in ("Natural", POOLED))
     if not hard:
         return ""
-    p = corrected(hard, "gold_accuracy_by_category")
-    below, above = ([each for each in hard if _sure(each, p) and (each.value < CHANCE) == low] for low in (True, False))
+    sure = [each for each, p in zip(hard, holm([each.p for each in hard]), strict=True) if p < LEVEL]
+    below = [each for each in sure if each.value < CHANCE]
     worst = Counter(each.where["judge"].partition("/")[0] for each in below)
     whose = f" ({', '.join(f'{name} {count}' for name, count in worst.items())})" if below else ""
-    sizes = [max(each.clusters for each in group) for group in (easy, hard)]
+    best = max(hard, key=lambda each: each.value)
     return (
-        f"**LLMBar** (the better of two outputs is known; {len(hard)} evaluators with their prompts). On {sizes[0]} "
-        f"natural instances they are right in {_range(easy)}. On {sizes[1]} instances whose worse output is the more "
-        f"seductive one, in {_range(hard)}: **{len(below)} of {len(hard)} are right less often than a coin**{whose}, "
-        f"{len(above)} more often, {len(hard) - len(below) - len(above)} cannot be told from one (Holm over "
-        f"{len(hard)}). The best there is {_best(hard)}."
+        f"**LLMBar** (the better of two outputs is known; {len(hard)} evaluators with their prompts). On "
+        f"{max(each.clusters for each in easy)} natural instances they are right in {_range(easy)}. On "
+        f"{max(each.clusters for each in hard)} instances whose worse output is the more seductive one, in "
+        f"{_range(hard)}: **{len(below)} of {len(hard)} are right less often than a coin**{whose}, "
+        f"{len(sure) - len(below)} more often, {len(hard) - len(sure)} cannot be told from one (Holm over "
+        f"{len(hard)}). The best there is {best.where['judge']} with {best}."
     )
-
-
-def _sure(each: Estimate, p: Mapping) -> bool:
-    return p[tuple(sorted(each.where.items()))] < LEVEL
 
 
 def _range(group: Sequence[Estimate]) -> str:
     values = [100 * each.value for each in group]
     return f"{min(values):.1f} to {max(values):.1f} %"
-
-
-def _best(group: Sequence[Estimate]) -> str:
-    best = max(group, key=lambda each: each.value)
-    return f"{best.where['judge']} with {best}"
-
-
-def _prompts(estimates: Sequence[Estimate]) -> str:
-    """What asking for reasons first, or for both orders, does to the same evaluator."""
-    every = [each for each in estimates if each.id == "gold_accuracy_difference" and each.where["source"] == "LLMBar"]
-    if not every:
-        return ""
-    p, told = corrected(every, "gold_accuracy_difference"), []
-    for each in every:
-        if _sure(each, p):
-            told.append(f"{each.where['judge']} against {each.where['other']} {each}")
-    found = "; ".join(told) or "none"
-    return (
-        f"Of {len(every)} differences that a prompt makes for the same evaluator (reasons first, or both orders "
-        f"reconciled, against the plain one) those that stand after Holm: {found}."
-    )
-
-
-def _majority(estimates: Sequence[Estimate]) -> str:
-    right = [each for each in estimates if each.id == "gold_accuracy" and each.where["source"] == "PandaLM"]
-    if not right:
-        return ""
-    told, clusters = [], max(each.clusters for each in right)
-    for each in right:
-        lost = estimate_of(estimates, "gold_unreadable_share", **each.where)
-        printed = estimate_of(estimates, "gold_accuracy_as_printed", **each.where)
-        said = f"{each.where['judge']} {each} of the verdicts that can be read"
-        if lost and lost.value > 0 and printed:
-            said += (
-                f" ({100 * lost.value:.1f} % cannot; counted as ties, as its authors do, {100 * printed.value:.1f} %)"
-            )
-        told.append(said)
-    gap = next(
-        each for each in estimates if each.id == "gold_accuracy_difference" and each.where["source"] == "PandaLM"
-    )
-    verdict = f"no measurable difference ({gap})" if not gap.p < LEVEL else f"a difference of {gap}"
-    return (
-        f"**PandaLM** (what most of three people say, ties a verdict; {clusters} questions): {'; '.join(told)}; "
-        f"{verdict}."
-    )
-
-
-def _people(estimates: Sequence[Estimate]) -> str:
-    gaps = [each for each in estimates if each.id == "agreement_gap" and each.where["condition"] in ("all", "none")]
-    if not gaps:
-        return ""
-    p, lines = corrected(gaps, "agreement_gap"), []
-    for each in gaps:
-        if which(each) != "all":
-            continue
-        decisive = {**each.where, "votes": "decisive"}
-        other = estimate_of(gaps, "agreement_gap", **decisive)
-        agreed = [estimate_of(estimates, "human_agreement", **where) for where in (each.where, decisive)]
-        at = {key: value for key, value in each.where.items() if key not in ("judge", "votes")}
-        people = [estimate_of(estimates, "human_human_agreement", **at, votes=kind) for kind in ("all", "decisive")]
-        said = _side(each, other, p)
-        lines.append(
-            f"- {each.where['judge']} on {each.where['source']}: {agreed[0]} of votes, {agreed[1]} where nobody said "
-            f"tie; two people {people[0]} and {people[1]}. {said} ({each} on the same votes; "
-            f"{other} where nobody said tie, which are other votes for a judge than for people)."
-        )
-    return "**People.** How often a judge says what a person says of the same pair:\n\n" + "\n".join(lines)
-
-
-def _side(one: Estimate, other: Estimate, p: Mapping) -> str:
-    sure = [each for each in (one, other) if _sure(each, p)]
-    if len({each.value > 0 for each in sure}) == 1:
-        more = "more" if sure[0].value > 0 else "less"
-        return f"It agrees with people {more} than they agree with each other"
-    return "No measurable difference from people, which is no proof of none"
 
 
 def _labels(estimates: Sequence[Estimate]) -> str:

@@ -6,7 +6,7 @@ sign alone: the mean is 0 however noisy, skewed or close to the target the answe
 for what they say. Flipping the signs of whole scenarios (wordings, repeats and judges in them together) is then exact.
 A treatment that moves nothing but makes answers scatter more, or less, is not nothing: it moves this mean too, so that
 `scale_shift`, which it does not move, has to agree before answers are said to move. Near an end of the scale, where
-answers can be scattered inwards alone, it moves that too: there the sign test has to agree (`averages.stands`).
+answers can be scattered inwards alone, it moves that too: there the sign test has to agree (`findings.conclusions`).
 
 The plain slope of a2 - a1 on anchor - a1 is above 0 by noise alone: a control that came out high by chance is followed
 by a lower treatment, and lies further from the anchor, in the same direction. The control's repeat does not share that

@@ -39,8 +39,8 @@ def conclusions(estimates: Sequence[Estimate], *ids: str) -> list[Conclusion]:
     A bias_effect whose p is small is shown only if scatter alone cannot have made it, and the mean over judges only if
     no two of them are moved in opposite directions.
     """
-    known = index(estimates)
-    found = [_checked(each, known) for each in protocol.conclusions("cognitive", members(estimates), *ids)]
+    numbers = index(estimates)
+    found = [_checked(each, numbers) for each in protocol.conclusions("cognitive", members(estimates), *ids)]
     sides = {(place(e.estimate.where), e.estimate.value > 0) for e in found if e.verdict == "bias"}
     split = {at[0] for at, _ in sides if len({side for one, side in sides if len(one) > 1 and one[0] == at[0]}) > 1}
     return [
@@ -52,7 +52,7 @@ def conclusions(estimates: Sequence[Estimate], *ids: str) -> list[Conclusion]:
     ]
 
 
-def _checked(each: Conclusion, known: Index) -> Conclusion:
+def _checked(each: Conclusion, numbers: Index) -> Conclusion:
     """A bias_effect with what a reader of it has to know; not shown where noise may have made it.
 
     It has to lie on the side of `scale_shift`, which scatter alone does not move, and where scatter may differ
@@ -61,7 +61,7 @@ def _checked(each: Conclusion, known: Index) -> Conclusion:
     if each.estimate.id != "bias_effect":
         return each
     at, notes = place(each.estimate.where), [each.test] if each.test else []
-    shift, scatter, sign = (of(known, id, at) for id in ("scale_shift", "scatter_change", "shift_sign"))
+    shift, scatter, sign = (of(numbers, id, at) for id in ("scale_shift", "scatter_change", "shift_sign"))
     same = direction(shift) * each.estimate.value > 0
     agrees = sign is not None and sign.p < LEVEL and sign.value * direction(shift) > 0
     if each.p < LEVEL and not (same and (agrees or not scattered(scatter))):
@@ -71,7 +71,7 @@ def _checked(each: Conclusion, known: Index) -> Conclusion:
         notes.append(f"**cannot tell apart from noise**: {listed(facts) or 'no shift along the scale is measured'}")
     _, _, without = each.estimate.method.partition("; without ")
     notes += [f"without {without.partition(', who')[0]}, of whom no pair counts"] if without else []
-    before, after = (lost(known, at[0], condition) for condition in ("control", "treatment"))
+    before, after = (lost(numbers, at[0], condition) for condition in ("control", "treatment"))
     if abs(after - before) >= UNEQUAL:
         notes.append(f"careful: {100 * after:.0f} % of treatments and {100 * before:.0f} % of controls are lost")
     verdict = "hint" if len(notes) > 1 and "noise" in notes[1] and each.verdict == "bias" else each.verdict
@@ -167,11 +167,11 @@ def _published(estimates: Sequence[Estimate]) -> Headline | None:
     below = at.get(("below_random", ""))
     if each is None or random is None or below is None:
         return None
-    said = (
+    text = (
         f"on {below.value:.0f} of {below.n} biases the models' mean |B| is below what answers at random give (all "
         f"biases: {random.value:.2f}), so that it does not tell bias from noise"
     )
-    return Headline(sentence(said, each.data), each)
+    return Headline(sentence(text, each.data), each)
 
 
 #: The published metrics that have a placebo.
@@ -183,9 +183,7 @@ METRICS = (
 def _of_biases(estimates: Sequence[Estimate], nothing: str, *ids: str) -> str:
     """A point a bias with its numbers, on average over judges."""
     found = overall(conclusions([each for each in estimates if "bias" in each.where], *ids))
-    found = [each for each in found if each.estimate.unit != "count" or each.estimate.value > 0]
-    biases = dict.fromkeys(each.estimate.where["bias"] for each in found)
-    return lines((e for bias in biases for e in found if e.estimate.where["bias"] == bias), "{bias}") or nothing
+    return lines((e for e in found if e.estimate.unit != "count" or e.estimate.value > 0), "{bias}") or nothing
 
 
 def effect_words(estimates: Sequence[Estimate]) -> str:
@@ -223,23 +221,23 @@ def weighting_words(estimates: Sequence[Estimate]) -> str:
 
 def odd_words(estimates: Sequence[Estimate]) -> str:
     """How many replies hold no decision, and where the treatment loses more of them than the control."""
-    grid, known = [each for each in estimates if each.id == "odd_share"], index(estimates)
+    grid, numbers = [each for each in estimates if each.id == "odd_share"], index(estimates)
     if not grid:
         return "No reply was counted."
     total, count = sum(each.n for each in grid), sum(round(each.value * each.n) for each in grid)
     most = max(grid, key=lambda each: each.value)
-    told = f"{count} of {total} replies ({100 * count / total:.1f} %) hold no decision and are in no effect"
+    text = f"{count} of {total} replies ({100 * count / total:.1f} %) hold no decision and are in no effect"
     if count:
-        told += f"; most of {' on '.join(place(most.where)[::-1])}, {most.where['condition']} ({most})"
+        text += f"; most of {' on '.join(place(most.where)[::-1])}, {most.where['condition']} ({most})"
     unequal = []
     for at in dict.fromkeys(place(each.where) for each in grid):
-        before, after = (of(known, "odd_share", at, condition=name) for name in ("control", "treatment"))
+        before, after = (of(numbers, "odd_share", at, condition=name) for name in ("control", "treatment"))
         if before and after and abs(after.value - before.value) >= UNEQUAL:
             unequal.append(f"{' on '.join(at[::-1])} ({100 * (after.value - before.value):+.1f} pp)")
     if unequal:
-        told += f"; treatments lose another share than controls of {', '.join(unequal)}: where answers were lost for "
-        told += "what they say, these effects are those of the readable ones alone"
-    return f"- {sentence(told, grid[0].data)}"
+        text += f"; treatments lose another share than controls of {', '.join(unequal)}: where answers were lost for "
+        text += "what they say, these effects are those of the readable ones alone"
+    return f"- {sentence(text, grid[0].data)}"
 
 
 #: In tables, of numbers that are means over the judges of the run (or hang on none of them).

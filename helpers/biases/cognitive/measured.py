@@ -213,24 +213,16 @@ def ratio_scale(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     for cell in cells(rows, np.abs(values)):
         interval = resampled(cell, seed, NO_OPTIONS)
         found.append(estimate("ratio_scale_absolute", cell.where, interval, data, "score"))
-    return [*found, *_random(rows, data)]
-
-
-def _random(rows: pd.DataFrame, data: str) -> list[Estimate]:
-    found = []
     for bias, part in rows.groupby("category", sort=True, observed=True):
         kinds = part.groupby(["options", *PARAMETERS], observed=True).size()
-        each = [_mean_absolute(key) for key in kinds.index]
+        each = [
+            random_absolute(int(options), RatioScale(k, x1, x2, bool(flip_control), bool(flip_treatment)))
+            for options, k, x1, x2, flip_control, flip_treatment in kinds.index
+        ]
+        facts = {"n": len(part), "unit": "score", "method": "exact: all pairs of options, each as likely", "data": data}
         value = float(np.average(each, weights=kinds))
-        method = "exact: all pairs of options, each as likely"
-        where = {"bias": str(bias)}
-        found.append(Estimate("ratio_scale_random", where, value, n=len(part), unit="score", method=method, data=data))
+        found.append(Estimate("ratio_scale_random", {"bias": str(bias)}, value, **facts))
     return found
-
-
-def _mean_absolute(key: tuple) -> float:
-    options, k, x1, x2, flip_control, flip_treatment = key
-    return random_absolute(int(options), RatioScale(k, x1, x2, bool(flip_control), bool(flip_treatment)))
 
 
 #: So often a selection of arguments is drawn; all else is computed without drawing.

@@ -354,19 +354,19 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
     grid, random = table["counts"], block["counts"][block["random"]]
     models = {model: value for model, value in block["counts"].items() if model != block["random"]}
     above = [model for model, value in models.items() if value >= random]
-    told = f"{random:.2f}; answers at random are expected to have {at['ratio_scale_random', BIASES_WORD].value:.3f}; "
-    told += f"the other {len(models)}: {min(models.values()):.2f} to {max(models.values()):.2f}"
+    spread = f"{random:.2f}; answers at random are expected to have {at['ratio_scale_random', BIASES_WORD].value:.3f}; "
+    spread += f"the other {len(models)}: {min(models.values()):.2f} to {max(models.values()):.2f}"
     first = (
         f"**Of all {len(models) + 1} models the one that answers at random has the largest published mean |B|** "
-        f"({told}). A model without any bias gets a large one by noise alone, so that mean |B| measures noise as well "
-        f"as bias; and that model is in the printed average of {table['overall']['mean_absolute']:.2f}, which is "
+        f"({spread}). A model without any bias gets a large one by noise alone, so that mean |B| measures noise as "
+        f"well as bias; and that model is in the printed average of {table['overall']['mean_absolute']:.2f}, which is "
         f"{at['ratio_scale_absolute', WITHOUT].value:.3f} without it."
     )
     if above:
         first = (
             f"**{len(above)} of {len(models)} models have at least the mean |B| of the one that answers at random** "
         )
-        first += f"({told}): {_named(above)}."
+        first += f"({spread}): {_named(above)}."
     expected = {bias: at["ratio_scale_random", bias].value for bias in grid}
     beyond = {bias: row["mean_absolute"] - expected[bias] for bias, row in grid.items()}
     high = sorted((bias for bias in grid if beyond[bias] >= 0), key=lambda bias: -beyond[bias])

@@ -4,7 +4,6 @@ from helpers.biases.hinting.asked import CONTROL, caution, trials
 from helpers.biases.hinting.groups import best_tables, chance, chance_words, goals, recommended
 from helpers.biases.hinting.measured import (
     card,
-    confirmatory,
     few,
     finding,
     headline,
@@ -13,7 +12,14 @@ from helpers.biases.hinting.measured import (
     planted,
     published_frame,
 )
-from helpers.biases.hinting.paired import changes_words, conclusions, corrected, names_words, published_picks, unpaired
+from helpers.biases.hinting.paired import (
+    changes_words,
+    conclusions,
+    confirmatory,
+    names_words,
+    published_picks,
+    unpaired,
+)
 from helpers.biases.hinting.published import curves, from_published, margins_words
 from helpers.biases.top_choice.asked import NEEDS, STAGES, answers
 from helpers.frames import listwise as tidy

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.biases.hinting.asked import CONTROL
-from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL, effect_of, hints_in, shown
+from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL, conclusions, effect_of, hints_in
 from helpers.biases.top_choice import defended, rates
 from helpers.biases.top_choice.rates import vendors
 from helpers.stats.bootstrap import bca
@@ -339,7 +339,9 @@ def _not_mitigating(estimates: Sequence[Estimate], choice: Sequence[str]) -> str
     effects = [effect_of(estimates, hint) for hint in choice]
     if not any(effects):
         return "nothing pairs the groups"
-    if not all(each and shown(estimates, hint) and each.value < 0 for hint, each in zip(choice, effects, strict=True)):
+    shown = conclusions(estimates)
+    both = zip(choice, effects, strict=True)
+    if not all(each and shown.get(hint) == "different" and each.value < 0 for hint, each in both):
         return "its difference to blind is not shown"
     excess = [each for each in estimates if each.id == "excess_self_preference"]
     if not any(each.low > 0 for each in excess if each.where["hint"] == CONTROL):

@@ -15,34 +15,19 @@ import pandas as pd
 from helpers import frames
 from helpers.biases.hinting import groups, paired
 from helpers.biases.hinting.asked import CONTROL
-from helpers.biases.hinting.paired import (
-    ARM,
-    CONFIRMATORY,
-    LEVEL,
-    conclusions,
-    corrected,
-    effect_of,
-    family_size,
-    name_verdicts,
-    smallest_shown,
-)
+from helpers.biases.hinting.paired import ARM, CONFIRMATORY, LEVEL
 from helpers.biases.losses import loss_change, loss_words
 from helpers.biases.planted import Planted, mean_by, planted_table, top_chances, trait
 from helpers.biases.top_choice.measured import vendor_of
 from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.stats.standing import clash, size, tested, together
+from helpers.stats.standing import size, together
 from helpers.types import Estimate
-from helpers.words import CardLine, Headline, display_name, listed, p_text, sentence
+from helpers.words import CardLine, Headline, display_name, listed, sentence
+from helpers.words.sentences import card_line, lines
+from helpers.words.sentences import headline as headline_of
 
 if TYPE_CHECKING:
     from helpers.run import Asked
-
-#: What each verdict means in a sentence.
-SAID = {
-    "different": "**changes** how often judges put their own vendor first",
-    "equivalent": "changes nothing that matters (**equivalent** within the margin)",
-    "inconclusive": "**inconclusive**: neither a difference nor equivalence is shown",
-}
 
 
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
@@ -76,40 +61,29 @@ def measure(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list
     ]
 
 
-def _who(each: Estimate) -> str:
-    """A simulated number is never mistaken for a real one, even in a quotation."""
-    return "SIMULATED: " if each.data == "simulated" else ""
-
-
 def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
-    """The bottom line, a sentence a hint: different, equivalent or inconclusive, and what it would take to know."""
-    p, verdicts, lines = paired.corrected(estimates), paired.conclusions(estimates), []
-    family, equivalences = (paired.family_size(estimates, id) for id in ("hint_effect", "hint_effect_90"))
-    for hint, verdict in verdicts.items():
-        each = effect_of(estimates, hint)
-        if each is None or math.isnan(each.low):
-            why = each.method if each else "nothing to compare"
-            shown = f" ({each})" if each and each.value == each.value else ""
-            lines.append(f"- {_who(each) if each else ''}hint *{hint}*: nothing can be concluded{shown}: {why}.")
-            continue
-        told = f"- {_who(each)}hint *{hint}* {SAID[verdict]}: {each} on the average over vendors"
-        told += (
-            f" (Holm p {p_text(p[hint])}{clash(each, p[hint])})"
-            if p[hint] == p[hint]
-            else f" ({each.method.rpartition('; ')[2]})"
-        )
-        if verdict == "inconclusive":
-            told += (
-                f"; a true effect of {paired.smallest_shown(each, family):.1f} pp would be found in 80 % "
-                f"of such runs, and to show equivalence within ±{margin_pp:g} pp takes about "
-                f"{_questions(each, margin_pp, equivalences)}"
-            )
-        told += "".join(f"; {case}" for case in _cases(estimates, hint, verdict, each, margin_pp))
-        changes = [e for e in estimates if e.id == "loss_change" and e.where["condition"] == hint]
-        lines.append(f"{told}. {loss_words(changes)}".rstrip())
-    if not lines:
+    """The bottom line of each hint: different, equivalent or inconclusive, and what it would take to know.
+
+    After that the effects on single vendors that Benjamini and Hochberg's correction leaves, and what was lost.
+    """
+    averages, verdicts = paired.averages(estimates), paired.conclusions(estimates)
+    if not averages:
         return f"None of the hints {', '.join(CONFIRMATORY)} was given: no conclusion was planned for any other."
-    return "\n".join([*lines, *_leads(estimates)])
+    tests = max(1, sum(not math.isnan(each.p) for each in paired.averages(estimates, "hint_effect_90").values()))
+    points = []
+    for hint, each in averages.items():
+        notes = [each.test] if each.test else []
+        if verdicts[hint] == "equivalent":
+            notes.append(f"changes nothing that matters (**equivalent** within ±{margin_pp:g} pp)")
+        elif verdicts[hint] == "inconclusive" and not math.isnan(each.estimate.low):
+            takes = _questions(each.estimate, margin_pp, tests)
+            notes.append(f"**inconclusive**: to show equivalence within ±{margin_pp:g} pp takes about {takes}")
+        notes += _cases(estimates, hint, verdicts[hint], each.estimate, margin_pp)
+        points.append(replace(each, test="; ".join(notes)))
+    found = paired.concluded(estimates, "hint_effect")
+    leads = [each for each in found if each.estimate.where["vendor"] != "average" and each.p < LEVEL]
+    lost = loss_words([each for each in estimates if each.id == "loss_change" and each.where["condition"] in averages])
+    return "\n".join(filter(None, [lines(points, "judges"), lines(leads, "single vendors"), lost and f"\n{lost}"]))
 
 
 def _cases(estimates: Sequence[Estimate], hint: str, verdict: str, each: Estimate, margin_pp: float) -> Iterator[str]:
@@ -135,26 +109,6 @@ def _questions(each: Estimate, margin_pp: float, tests: int) -> str:
     one, family = (paired.questions_to_equivalence(each, margin_pp, size) for size in (1, tests))
     told = [f"{n:,.0f}" if math.isfinite(n) else "more than anybody has" for n in (one, family)]
     return f"{told[0]} questions" + (f" ({told[1]} after Holm)" if tests > 1 else "")
-
-
-def _leads(estimates: Sequence[Estimate]) -> list[str]:
-    """At most one sentence: the effects on single vendors that Benjamini and Hochberg's correction leaves."""
-    by = {(each.where["hint"], each.where["vendor"]): each for each in estimates if each.id == "hint_effect"}
-    leads = {key: p for key, p in paired.exploratory(estimates).items() if p < LEVEL}
-    if not leads:
-        return []
-    told = "; ".join(
-        f"*{hint}* on {display_name(vendor)} judges {by[hint, vendor]} (p {p_text(p)})"
-        for (hint, vendor), p in leads.items()
-    )
-    simulated = _who(by[next(iter(leads))])
-    return [f"- {simulated}exploratory, p by Benjamini and Hochberg over all hints and vendors: {told}."]
-
-
-def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
-    """The confirmatory families (differences; equivalences), each with the number of tests that Holm corrects for."""
-    families = [[*paired.family(estimates, id).values()] for id in ("hint_effect", "hint_effect_90")]
-    return [(family, sum(map(tested, family))) for family in families]
 
 
 def few(estimates: Sequence[Estimate]) -> str:
@@ -209,7 +163,7 @@ def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
 
     A row a hint, as the average over vendors (`hint_effect`), then the name alone, by vendor (`name_effect`).
     """
-    return planted_table(asked, lambda: _rows(asked, estimates), confirmatory(estimates), READ)
+    return planted_table(asked, lambda: _rows(asked, estimates), paired.confirmatory(estimates), READ)
 
 
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
@@ -259,35 +213,19 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     The name effect is that of all judges of a vendor, its verdict by Holm's p over hints and vendors together. Needs
     the arm `swapped`; published counts have none, and no lines. `vendors` as in experiment 1's card.
     """
-    lines = []
+    parts = []
     for data in dict.fromkeys(each.data for each in estimates):
         mine = [each for each in estimates if each.data == data]
-        named, tests = name_verdicts(mine), family_size(mine)
+        named = {each.estimate.where["vendor"]: each for each in paired.concluded(mine, "name_effect")}
         for judge in (each.where["judge"] for each in mine if each.id == "name_effect_by_judge"):
             if vendor := vendor_of(judge, named, vendors):
-                each, p, verdict = named[vendor]
-                least = smallest_shown(each, tests) / 100
-                lines.append(CardLine(judge, NAME, each, verdict, _words(each, verdict), p, least))
-        shares: dict[str, list[Estimate]] = {}
-        for each in mine:
-            if each.id == "unreadable_share" and "judge" in each.where:
-                shares.setdefault(each.where["judge"], []).append(each)
-        for judge, several in shares.items():
-            share = together(several, "unreadable_share", judge, "hints")
+                parts.append(card_line(judge, NAME, [named[vendor]]))
+        lost = [each for each in mine if each.id == "unreadable_share" and "judge" in each.where]
+        for judge in dict.fromkeys(each.where["judge"] for each in lost):
+            share = together([e for e in lost if e.where["judge"] == judge], "unreadable_share", judge, "hints")
             words = "gives replies without a readable verdict in this share, over all hints"
-            lines.append(CardLine(judge, UNREADABLE, share, "described", words))
-    return lines
-
-
-def _words(each: Estimate, verdict: str) -> str:
-    way = "for" if each.value > 0 else "against"
-    said = {
-        "bias": f"decide {way} answers that bear their own vendor's name, whoever wrote them",
-        "hint": f"seem to decide {way} answers that bear their own vendor's name",
-        "not shown": "show no measurable effect of their own vendor's name",
-        "untold": f"were not tested for the effect of their own vendor's name ({each.method})",
-    }[verdict]
-    return f"belongs to {display_name(each.where['vendor'])}, whose judges {said}"
+            parts.append(CardLine(judge, UNREADABLE, share, "described", words))
+    return parts
 
 
 def headline(estimates: Sequence[Estimate]) -> Headline | None:
@@ -297,28 +235,14 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     the sentence says what they leave open. None without any hint.
     """
     bare = [each for each in estimates if each.id == "hint_change" and each.where["vendor"] == "average"]
-    verdicts = conclusions(estimates)
+    averages = paired.averages(estimates)
     if bare:
         each = max(bare, key=size)
-        said = "named authors moved own first places by {} pp on average; how many verdicts changed was not published, "
         ends = sorted(100 * e.value for e in bare)
         moved = " to ".join(f"{end:+.1f}" for end in dict.fromkeys((ends[0], ends[-1])))
-        told = said.format(moved) + "so that neither an effect nor its absence is shown"
-        return Headline(sentence(told, each.data), each)
-    if not verdicts:
-        return None
-    p = {hint: 2.0 if math.isnan(value) else value for hint, value in corrected(estimates).items()}
-    each = effect_of(estimates, min(p, key=lambda hint: (p[hint], -size(effect_of(estimates, hint)))))
-    words = {
-        "different": "{} change{s} how often judges put their own vendor first",
-        "equivalent": "{} change{s} nothing that matters",
-        "inconclusive": "of {} neither a difference nor equivalence is shown",
-    }
-    told = []
-    for verdict, text in words.items():
-        hints = [hint for hint, found in verdicts.items() if found == verdict]
-        if hints:
-            named = f"the hint{'s' * (len(hints) > 1)} {listed(hints)}"
-            told.append(text.format(named, s="s" * (len(hints) == 1)))
-    said = "; ".join(told)
-    return Headline(sentence(said, each.data), each)
+        text = f"named authors moved own first places by {moved} pp on average; how many verdicts changed was not "
+        text += "published, so that neither an effect nor its absence is shown"
+        return Headline(sentence(text, each.data), each)
+    head = headline_of([*averages.values()], "the hint {hint}")
+    same = [hint for hint, verdict in paired.conclusions(estimates).items() if verdict == "equivalent"]
+    return replace(head, sentence=f"{head.sentence[:-1]}; equivalent: {listed(same)}.") if head and same else head

@@ -11,15 +11,17 @@ import numpy as np
 import pandas as pd
 
 from helpers import frames
+from helpers.biases import protocol
 from helpers.biases.hinting.asked import CONTROL
 from helpers.biases.protocol import mean_interval
 from helpers.biases.top_choice.rates import estimate, vendors
 from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, clusters_of, no_interval, wilson
 from helpers.stats.power import detectable_effect, questions_for_equivalence
-from helpers.stats.standing import clash, correct_family, standing
-from helpers.stats.tests import benjamini_hochberg, redeal, with_sign_flip
+from helpers.stats.standing import leans
+from helpers.stats.tests import redeal, with_sign_flip
 from helpers.types import Estimate
-from helpers.words import display_name, p_text
+from helpers.words import Conclusion, display_name, sentence
+from helpers.words.sentences import lines
 
 #: The hints whose effect on the average is the confirmatory family; what they say is true.
 CONFIRMATORY = ("self", "competitors", "full")
@@ -204,67 +206,39 @@ def effect_of(
     return found[0] if found else None
 
 
-def family(estimates: Sequence[Estimate], id: str = "hint_effect") -> dict[tuple[str, str], Estimate]:
-    """A confirmatory family by (id, hint or vendor): the named hints on the average over vendors.
+def members(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """The estimates without the averages that are in no confirmatory family: of names, and of hints that deceive."""
+    return [e for e in estimates if e.where.get("vendor") != "average" or e.where.get("hint") in CONFIRMATORY]
 
-    Of differences also the effect of each vendor's name, so that one family holds all that can be shown; the tests of
-    equivalence ("hint_effect_90"), which can show no bias, are a family of their own.
+
+def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
+    """The confirmatory families (differences; equivalences), each with the number of tests that Holm corrects for."""
+    return protocol.confirmatory("hinting", members(estimates))
+
+
+def concluded(estimates: Sequence[Estimate], *ids: str) -> list[Conclusion]:
+    """What may be said of the numbers with these ids, in their order; of averages those of a confirmatory family.
+
+    One family holds the named hints on the average over vendors and the name of each vendor. p and interval must agree
+    on a bias; the tests of equivalence ("hint_effect_90"), which can show none, are a family of their own.
     """
-    hints = {(id, hint): effect_of(estimates, hint, id=id) for hint in CONFIRMATORY}
-    named = [each for each in estimates if each.id == "name_effect" and each.where["vendor"] != "average"]
-    names = {(each.id, each.where["vendor"]): each for each in named if id == "hint_effect"}
-    return {at: each for at, each in hints.items() if each is not None} | names
+    found = protocol.conclusions("hinting", members(estimates), *ids)
+    return [replace(e, verdict="hint") if e.verdict == "bias" and not leans(e.estimate) else e for e in found]
 
 
-def corrected(estimates: Sequence[Estimate], id: str = "hint_effect") -> dict[str, float]:
-    """Holm's p of the numbers `id` in their confirmatory family, by hint; of "name_effect" by vendor."""
-    differences = "hint_effect" if id == "name_effect" else id
-    return {at: p for (own, at), p in correct_family(family(estimates, differences)).items() if own == id}
-
-
-def name_verdicts(estimates: Sequence[Estimate]) -> dict[str, tuple[Estimate, float, str]]:
-    """The effect of each vendor's name with Holm's p and its verdict; p and interval must agree on a bias."""
-    p, found = corrected(estimates, "name_effect"), {}
-    for (id, vendor), each in family(estimates).items():
-        if id == "name_effect":
-            verdict = standing(each, p[vendor], confirmatory=each.low > 0 or each.high < 0)
-            found[vendor] = (each, p[vendor], verdict)
-    return found
+def averages(estimates: Sequence[Estimate], id: str = "hint_effect") -> dict[str, Conclusion]:
+    """What may be said of the average effect of each named hint."""
+    found = {(e.estimate.where["hint"], e.estimate.where["vendor"]): e for e in concluded(estimates, id)}
+    return {hint: found[hint, "average"] for hint in CONFIRMATORY if (hint, "average") in found}
 
 
 def conclusions(estimates: Sequence[Estimate]) -> dict[str, str]:
-    """One of VERDICTS for each confirmatory hint; a difference that is proven and small counts as a difference.
-
-    Different: Holm's p is below 0.05 and the 95 % interval leaves out 0. Tests of difference and of equivalence are two
-    families: each holds its own level.
-    """
-    equivalent = corrected(estimates, "hint_effect_90")
+    """One of VERDICTS for each confirmatory hint; a difference that is proven and small counts as a difference."""
+    equivalent = {hint for hint, each in averages(estimates, "hint_effect_90").items() if each.p < LEVEL}
     return {
-        hint: "different"
-        if shown(estimates, hint)
-        else "equivalent"
-        if equivalent.get(hint, math.nan) < LEVEL
-        else "inconclusive"
-        for hint in corrected(estimates)
+        hint: "different" if each.verdict == "bias" else "equivalent" if hint in equivalent else "inconclusive"
+        for hint, each in averages(estimates).items()
     }
-
-
-def shown(estimates: Sequence[Estimate], hint: str) -> bool:
-    """Whether a hint's average effect is shown: by Holm's p, and by the interval that is printed beside it."""
-    each = effect_of(estimates, hint)
-    return each is not None and corrected(estimates).get(hint, math.nan) < LEVEL and (each.low > 0 or each.high < 0)
-
-
-def family_size(estimates: Sequence[Estimate], id: str = "hint_effect") -> int:
-    """How many tests of a family (`family`) Holm corrects for: those that have a p."""
-    return max(1, sum(not math.isnan(each.p) for each in family(estimates, id).values()))
-
-
-def exploratory(estimates: Sequence[Estimate]) -> dict[tuple[str, str], float]:
-    """Benjamini and Hochberg's p of the effects on single vendors, by (hint, vendor): leads, not findings."""
-    grid = [each for each in estimates if each.id == "hint_effect" and each.where["vendor"] != "average"]
-    adjusted = benjamini_hochberg([each.p for each in grid])
-    return {(each.where["hint"], each.where["vendor"]): float(p) for each, p in zip(grid, adjusted, strict=True)}
 
 
 def smallest_shown(each: Estimate, tests: int = 1) -> float:
@@ -356,25 +330,12 @@ def _repeat_rate(again: pd.DataFrame, condition: str, data: str) -> Estimate:
 
 def changes_words(estimates: list[Estimate]) -> str:
     """How often a hint changes the first place, against how often judges change their mind without any."""
-    repeat = {e.where["condition"]: e for e in estimates if e.id == "change_rate_repeat"}
-    excess = {e.where["hint"]: e for e in estimates if e.id == "excess_change"}
-    lines = []
-    for each in estimates:
-        if each.id == "change_rate":
-            hint = each.where["hint"]
-            told = f"- {'SIMULATED: ' if each.data == 'simulated' else ''}*{hint}*: another first place in {each}"
-            if not math.isnan(excess[hint].value):
-                told += f"; between two askings under it in {repeat[hint]}; beyond wavering {excess[hint]}"
-            lines.append(f"{told}.")
-    blind = repeat.get(CONTROL)
-    if blind is not None and math.isnan(blind.value):
-        lines.append(
-            "\nHow often the same judge changes its mind *without* a hint is not known here, so none of these rates is "
-            f"an effect ({blind.method})."
-        )
-    elif blind is not None:
-        lines.append(f"\nBetween two blind askings the first place changes in {blind}.")
-    return "\n".join(lines)
+    found = concluded(estimates, "change_rate", "excess_change", "change_rate_repeat")
+    repeats = [e for e in estimates if e.id == "change_rate_repeat" and e.where["condition"] == CONTROL]
+    unknown = [e.method for e in repeats if math.isnan(e.value)]
+    points = lines([each for each in found if not math.isnan(each.estimate.value)], "judges")
+    why = "How often the same judge changes its mind *without* a hint is not known, so none of these rates is an effect"
+    return "\n\n".join([points, *(f"{why} ({method})." for method in unknown)])
 
 
 ARM = "swapped"
@@ -469,24 +430,9 @@ def names_words(estimates: Sequence[Estimate]) -> str:
     average = [each for each in estimates if each.id == "name_effect" and each.where["vendor"] == "average"]
     if not average:
         return "Without the hint *swapped* the effect of a name cannot be told from that of the answer that bears it."
-    simulated, tests = "SIMULATED: " if average[0].data == "simulated" else "", family_size(estimates)
-    told = []
-    for vendor, (each, p, verdict) in name_verdicts(estimates).items():
-        way = "for" if each.value > 0 else "against"
-        said = {
-            "bias": f"the **name itself** counts, {way} its bearer",
-            "hint": f"leans {way} the bearer of the name, not established",
-            "not shown": f"no measurable effect; 80 % power needs {smallest_shown(each, tests):.1f} pp",
-            "untold": each.method,
-        }[verdict]
-        told.append(
-            f"{display_name(vendor)} {each}{f', Holm p {p_text(p)}' if p == p else ''} ({said}{clash(each, p)})"
-        )
-    mean = f"{average[0]}" + (f" ({average[0].method})" if math.isnan(average[0].low) else "")
-    return (
-        f"{simulated}An answer under the judge's own vendor's name against one under another name, whoever wrote them, "
-        f"in first places, corrected by Holm together with the hints: {'; '.join([*told, f'on the average {mean}'])}."
-    )
+    why = f" ({average[0].method})" * math.isnan(average[0].low)
+    mean = f"- {sentence(f'on the average over vendors {average[0]}{why}', average[0].data)}"
+    return f"{lines(concluded(estimates, 'name_effect'), '{vendor} as a judge')}\n{mean}".strip()
 
 
 def published_picks(top1: pd.DataFrame, data: str = "folder") -> list[Estimate]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from statistics import NormalDist, fmean, pstdev
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -14,18 +13,15 @@ import pandas as pd
 from helpers.biases.hinting.asked import CONTROL
 from helpers.biases.hinting.groups import DRAWS, gaps, highest, in_group, lowest, rows_of, statistic_of
 from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL, smallest_shown
-from helpers.biases.protocol import INDEPENDENT, published_rate, published_value
-from helpers.biases.top_choice.published import from_top1_counts
-from helpers.biases.top_choice.rates import estimate
-from helpers.stats.intervals import Interval, newcombe
+from helpers.biases.protocol import INDEPENDENT, published_value
+from helpers.biases.top_choice.published import from_margins, from_top1_counts
+from helpers.stats.standing import size
 from helpers.stats.tests import deal_counts, discordance
 from helpers.types import Estimate
 from helpers.words import p_text
 
-NO_ROWS = "no interval: a spread of rates needs the rows"
 NO_PAIRS = "no interval: the pairing of the groups is not published"
 DEALT = f"votes dealt anew among the groups; {INDEPENDENT}"
-Z = NormalDist().inv_cdf(0.975)
 
 
 def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> list[Estimate]:
@@ -41,7 +37,7 @@ def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> li
     n, total = published["own_top1_by_group"]["judgments_per_vendor"], published["top1_by_group"]["judgments_per_group"]
     found: list[Estimate] = []
     for hint in (CONTROL, *CONFIRMATORY):
-        found += in_group(_group(own[hint], every[hint], n, total), hint)
+        found += in_group(from_margins({vendor: (count, n) for vendor, count in own[hint].items()}, every[hint]), hint)
         if hint in judges:
             by_judge = from_top1_counts(judges[hint], {name: name.split("_")[0] for name in judges[hint]})
             found += in_group([e for e in by_judge if e.id in ("top1_rate", "consistency_judges")], hint)
@@ -81,26 +77,6 @@ def _blind_counts(by_judge: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, 
     vendors = sorted({vendor for row in by_judge.values() for vendor in row})
     own = {v: sum(row[v] for name, row in by_judge.items() if name.split("_")[0] == v) for v in vendors}
     return own, {v: sum(row[v] for row in by_judge.values()) for v in vendors}
-
-
-def _group(own: Mapping[str, int], every: Mapping[str, int], n: int, total: int) -> list[Estimate]:
-    found = []
-    for vendor, count in own.items():
-        found.append(published_rate("self_bias", {"vendor": vendor}, count, n))
-        found.append(published_rate("vendor_share", {"vendor": vendor}, every[vendor], total))
-        excess = newcombe(count, n, every[vendor] - count, total - n)
-        excess = replace(excess, method=f"Newcombe; {INDEPENDENT}", clusters=0)
-        found.append(estimate("excess_self_preference", {"vendor": vendor}, excess, "published", "pp"))
-    rates = [count / n for count in own.values()]
-    mean, se = fmean(rates), math.sqrt(sum(rate * (1 - rate) / n for rate in rates)) / len(rates)
-    average = Interval(mean, mean - Z * se, mean + Z * se, se, total, 0, f"normal; {INDEPENDENT}")
-    found.append(estimate("average_self_bias", {}, average, "published"))
-    spreads = {
-        "deviation_from_expected": fmean(abs(rate - 1 / len(rates)) for rate in rates),
-        "balance": pstdev(count / total for count in every.values()),
-        "consistency_vendors": pstdev(rates),
-    }
-    return found + [published_value(id, {}, value, total, "sd_pp", NO_ROWS) for id, value in spreads.items()]
 
 
 def _categories(block: Mapping[str, Any]) -> list[Estimate]:
@@ -209,23 +185,18 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
         "small. How many changed sides is not published. **The margins settle neither a difference nor its absence.**",
     ]
     effects = [e for e in asked if e.id == "hint_effect" and not math.isnan(e.se) and e.where["hint"] in CONFIRMATORY]
-    average = [e for e in effects if e.where["vendor"] == "average"]
-    vendor = [e for e in effects if e.where["vendor"] != "average"]
+    changes = [each for each in estimates if each.id == "hint_change"]
+    (average, _), (vendor, _) = both = [
+        [[e for e in some if (e.where["vendor"] == "average") == whole] for some in (effects, changes)]
+        for whole in (True, False)
+    ]
     if average and vendor:
         before, after = (fmean(smallest_shown(e, tests) for e in average) for tests in (1, len(CONFIRMATORY)))
-        one = fmean(smallest_shown(e) for e in vendor)
-        changes = [each for each in estimates if each.id == "hint_change"]
-        largest = {
-            kind: max(
-                (e for e in changes if (e.where["vendor"] == "average") == (kind == "average")),
-                key=lambda e: abs(e.value),
-            )
-            for kind in ("average", "vendor")
-        }
+        one, largest = fmean(smallest_shown(e) for e in vendor), [max(moved, key=size) for _, moved in both]
         lines.append(
             f"With the standard errors of the run below ({average[0].clusters} questions"
             f"{', SIMULATED judges' if average[0].data == 'simulated' else ''}), 80 % of such studies would find an "
             f"average effect of {before:.1f} pp ({after:.1f} pp after Holm) and one of {one:.1f} pp for a single "
-            f"vendor; the largest published changes are {largest['average']} and {largest['vendor']}."
+            f"vendor; the largest published changes are {largest[0]} and {largest[1]}."
         )
     return "\n".join(lines)

@@ -3,15 +3,14 @@
 from helpers.biases.top_choice.asked import NEEDS, STAGES, answers, caution, trials
 from helpers.biases.top_choice.defended import (
     balance_of_orders,
-    corrected,
     planted,
     sensitivity_rows,
     sensitivity_words,
 )
 from helpers.biases.top_choice.measured import (
     agreement_words,
+    by_vendor,
     card,
-    confirmatory,
     finding,
     headline,
     measure,

@@ -12,13 +12,11 @@ import pandas as pd
 
 from helpers import frames
 from helpers.biases.planted import Planted, planted_table, top_chances, trait
-from helpers.biases.protocol import mean_interval
+from helpers.biases.protocol import confirmatory, mean_interval
 from helpers.biases.top_choice.rates import estimate, vendors
 from helpers.stats import models
 from helpers.stats.agreement import krippendorff_alpha, raw_agreement
 from helpers.stats.intervals import cluster_sums, clustered, clusters_of, no_interval
-from helpers.stats.standing import tested
-from helpers.stats.tests import holm
 from helpers.types import Estimate
 from helpers.words import display_name
 
@@ -173,13 +171,6 @@ def sensitivity(frame: pd.DataFrame, data: str) -> list[Estimate]:
     return [each for name in names for each in self_preference(frame, data, name)]
 
 
-def corrected(estimates: list[Estimate], id: str = "self_preference_logit") -> dict[str, float]:
-    """Holm-corrected p of the confirmatory family, one a vendor (the primary estimator)."""
-    family = [each for each in estimates if each.id == id and "variant" not in each.where]
-    adjusted = holm([each.p for each in family])
-    return {each.where["vendor"]: float(p) for each, p in zip(family, adjusted, strict=True)}
-
-
 def position_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """How much more often than 1 in k each slot wins, in pp; `where` counts slots from 1, as people do.
 
@@ -246,8 +237,9 @@ CAUTION = (
 )
 
 
-def _primary(estimates: Sequence[Estimate], id: str = "self_preference_logit") -> dict[str, Estimate]:
-    return {each.where["vendor"]: each for each in estimates if each.id == id and set(each.where) == {"vendor"}}
+def _primary(estimates: Sequence[Estimate]) -> dict[str, Estimate]:
+    mine = [each for each in estimates if each.id == "self_preference_logit" and set(each.where) == {"vendor"}]
+    return {each.where["vendor"]: each for each in mine}
 
 
 def sensitivity_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -267,32 +259,17 @@ def sensitivity_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
     return [*primary, *variants, *companions]
 
 
-def too_wide(estimates: Sequence[Estimate]) -> list[tuple[Estimate, float]]:
-    """The sensitivity rows that are too wide to read, with how many times as wide as the primary interval they are."""
-    primary = _primary(estimates)
-    found = []
+def sensitivity_words(estimates: Sequence[Estimate]) -> str:
+    """Which sensitivity rows say nothing because their interval is too wide, by TOO_WIDE."""
+    primary, wide = _primary(estimates), []
     for each in sensitivity_rows(estimates):
         first = primary.get(each.where["vendor"])
         times = (each.high - each.low) / (first.high - first.low) if first and first.high > first.low else 0.0
         if times > TOO_WIDE:
-            found.append((each, times))
-    return found
-
-
-def sensitivity_words(estimates: Sequence[Estimate]) -> str:
-    """Which sensitivity rows say nothing because their interval is too wide, by TOO_WIDE."""
-    wide = too_wide(estimates)
+            wide.append(f"{each.where['variant']}, {display_name(each.where['vendor'])} ({times:.1f} times)")
     if not wide:
         return f"No interval is more than {TOO_WIDE:g} times as wide as that of the same vendor's primary estimate."
-    told = "; ".join(
-        f"{e.where['variant']}, {display_name(e.where['vendor'])} ({times:.1f} times)" for e, times in wide
-    )
-    return f"Too wide to read (interval more than {TOO_WIDE:g} times as wide as the primary one): {told}."
-
-
-def sensitivity_caption(estimates: Sequence[Estimate]) -> str:
-    """The caption of the table of sensitivity rows."""
-    return f"The primary estimator (logits) under other reasonable choices. {sensitivity_words(estimates)}"
+    return f"Too wide to read (interval more than {TOO_WIDE:g} times as wide as the primary one): {'; '.join(wide)}."
 
 
 def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
@@ -301,8 +278,7 @@ def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
     A row a vendor (`self_preference_logit`) and place (`position_effect`): see `planted_table`. The logits' truths are
     fits to REDRAWN rankings of each judgment, noise drawn anew.
     """
-    family = [*_primary(estimates).values()]
-    families = [(family, sum(map(tested, family)))]
+    families = confirmatory("top_choice", estimates)
     return planted_table(asked, lambda: _planted_rows(asked, estimates), families, CAUTION)
 
 

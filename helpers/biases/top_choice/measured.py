@@ -10,13 +10,15 @@ from dataclasses import replace
 import pandas as pd
 
 from helpers import frames
+from helpers.biases import protocol
 from helpers.biases.top_choice import defended, published, rates
-from helpers.biases.top_choice.defended import sensitivity_caption, sensitivity_rows
+from helpers.biases.top_choice.defended import sensitivity_rows, sensitivity_words
 from helpers.stats.power import detectable_effect
-from helpers.stats.standing import LEVEL, size, standing, tested
-from helpers.stats.tests import benjamini_hochberg
+from helpers.stats.standing import LEVEL
 from helpers.types import Estimate
-from helpers.words import CardLine, Headline, display_name, listed, p_text, sentence
+from helpers.words import CardLine, Conclusion, Headline
+from helpers.words.sentences import card_line, lines
+from helpers.words.sentences import headline as headline_of
 
 #: A judge that loses a larger share of its judgments is named in the finding.
 MUCH_LOST = 0.05
@@ -69,153 +71,84 @@ def pick(estimates: Iterable[Estimate], id: str, **where: str) -> list[Estimate]
     ]
 
 
-def named(each: Estimate) -> str:
-    """The vendor in a sentence; a simulated one is never mistaken for the real one, even in a quotation."""
-    return f"{'SIMULATED ' if each.data == 'simulated' else ''}{display_name(each.where['vendor'])}"
+def conclusions(estimates: Iterable[Estimate], *ids: str) -> list[Conclusion]:
+    """What may be said of the numbers with these ids, in their order, without variants.
+
+    One slot for each candidate cannot tell a preference from a habit of place: then a bias is a hint.
+    """
+    kept = [each for each in estimates if "variant" not in each.where]
+    found, habit = protocol.conclusions("top_choice", kept, *ids), "a habit of place of its own would look the same"
+    return [
+        replace(each, verdict="hint", test=f"{each.test}; {habit}")
+        if each.verdict == "bias" and defended.ONE_SLOT in each.estimate.method
+        else each
+        for each in found
+    ]
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
-    """The bottom line, a sentence a vendor: self-preference (after Holm), a hint of it, or none measurable."""
-    p = defended.corrected(list(estimates))
-    lines = []
-    for each in pick(estimates, "self_preference_logit"):
-        vendor = each.where["vendor"]
-        who = named(each)
-        effect = pick(estimates, "self_preference_effect", vendor=vendor)[0]
-        if each.value != each.value or p[vendor] != p[vendor]:
-            lines.append(f"- {who}: no estimate ({each.method}).{_descriptive(estimates, vendor)}")
-        elif p[vendor] < 0.05 and defended.ONE_SLOT in each.method:
-            verb = "favouring" if each.value > 0 else "disfavouring"
-            lines.append(
-                f"- {who} judges: consistent with {verb} their own vendor's answers, {each} logits, {effect} in first "
-                f"places (Holm p {p_text(p[vendor])}); a habit of place of their own would look the same."
-            )
-        elif p[vendor] < 0.05:
-            verb = "**favour**" if each.value > 0 else "**disfavour**"
-            lines.append(
-                f"- {who} judges {verb} their own vendor's answers at equal quality and position: {each} logits, or "
-                f"{effect} in first places (Holm p {p_text(p[vendor])})."
-            )
-        elif each.low > 0 or each.high < 0:
-            lines.append(
-                f"- {who} judges: a hint of {'self-preference' if each.value > 0 else 'the opposite'} that does not "
-                f"survive the correction for {len(p)} vendors: {each} logits, {effect} (Holm p {p_text(p[vendor])})."
-            )
-        else:
-            lines.append(
-                f"- {who} judges show no measurable self-preference: {each} logits, {effect} (Holm p "
-                f"{p_text(p[vendor])}); {detectable(effect, len(p))}."
-            )
-        lines[-1] += _explained(estimates, each)
-    if not lines:
+    """The bottom line of the judges of each vendor: self-preference (after Holm), a hint of it, or no sign.
+
+    Without an estimate the excess over other vendors' judges is described; what is above 0, with or without slopes of
+    length, has the taste for length that would explain it away beside it.
+    """
+    ids = ("self_preference_logit", "self_preference_effect", "excess_self_preference")
+    ids += ("explaining_length_slope", "length_slope")
+    by = {(each.estimate.id, each.estimate.where["vendor"]): each for each in conclusions(estimates, *ids)}
+    shown = []
+    for (id, vendor), each in by.items():
+        if id != "self_preference_logit":
+            continue
+        more = [ids[1]] if not math.isnan(each.p) else [ids[2]]
+        rows = pick(estimates, id, vendor=vendor, variant=defended.WITHOUT_LENGTH)
+        if any(one.low > 0 for one in (each.estimate, *rows)):
+            more += ids[3:]
+        shown += [each, *(by[one, vendor] for one in more if (one, vendor) in by)]
+    if not shown:
         return "No judge's own vendor is among the candidates: there is no self-preference to measure."
+    parts = [lines(map(_with_lengths, shown), "{vendor} as a judge")]
     if any(defended.ONE_SLOT in each.method for each in estimates):
-        lines.append(
-            "\nEach candidate always stood in one place: what the place does counts as that candidate's quality, and "
+        parts.append(
+            "Each candidate always stood in one place: what the place does counts as that candidate's quality, and "
             "what a place does to the judges of one vendor alone as their preference."
         )
     lost = [each for each in estimates if each.id == "unreadable_share" and each.value > MUCH_LOST]
     if lost:
-        told = ", ".join(f"{each.where['judge']} {each.value:.0%}" for each in lost)
-        lines.append(
-            f"\nJudgments without a readable verdict: {told}. If they were lost because of what would have been "
+        names = ", ".join(f"{each.where['judge']} {each.value:.0%}" for each in lost)
+        parts.append(
+            f"Judgments without a readable verdict: {names}. If they were lost because of what would have been "
             "picked, all these numbers are biased."
         )
-    return "\n".join(lines)
+    return "\n\n".join(parts)
 
 
-def _descriptive(estimates: Sequence[Estimate], vendor: str) -> str:
-    """What can be said of a vendor without an estimate, with what it takes for a preference."""
-    return "".join(
-        f" Descriptive only: its judges rank it first {each} more often than other vendors' judges do, which also "
-        "shows where those prefer themselves or judges are unequally sharp."
-        for each in pick(estimates, "excess_self_preference", vendor=vendor)
-    )
-
-
-def _explained(estimates: Sequence[Estimate], primary: Estimate) -> str:
-    """How strong a taste for length would explain away what is above 0 with or without slopes of length."""
-    vendor = primary.where["vendor"]
-    rows = [primary, *pick(estimates, primary.id, vendor=vendor, variant=defended.WITHOUT_LENGTH)]
-    if not any(each.low > 0 for each in rows):
-        return ""
-    slope = pick(estimates, "length_slope", vendor=vendor)
-    return "".join(
-        f" {f'A slope of length of {each.value:+.2f}' if each.value == each.value else 'No slope of length in'} logits "
-        f"per sd of its judges would explain it away ({each.method.partition(';')[0]}; found: {slope[0]})."
-        for each in pick(estimates, "explaining_length_slope", vendor=vendor)
-    )
-
-
-def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
-    """The confirmatory family - the vendors' logits - with the number of tests that Holm corrects it for."""
-    family = [each for each in estimates if each.id == "self_preference_logit" and "variant" not in each.where]
-    return [(family, sum(map(tested, family)))]
-
-
-def detectable(each: Estimate, tests: int = 1, power: float = 0.8) -> str:
-    """What a null result of this size could have missed: the smallest effect found with probability `power`.
-
-    Of several tests at the level of Holm's first step.
-    """
-    smallest = detectable_effect(each.se, each.df, power, level=0.05 / tests)
-    if smallest != smallest:
-        return "how large an effect could have been found is not known here"
-    scale, unit = (100, " pp") if each.unit in ("pp", "rate", "sd_pp") else (1, "")
-    after = f" (at the level for {tests} vendors)" if tests > 1 else ""
-    return f"{power:.0%} power needs a true effect of {smallest * scale:.1f}{unit}{after}"
+def _with_lengths(each: Conclusion) -> Conclusion:
+    """The slope that would explain a preference away, with how much longer own answers are."""
+    if each.estimate.id != "explaining_length_slope" or math.isnan(each.estimate.value):
+        return each
+    longer = each.estimate.method.partition(";")[0]
+    return replace(each, declared=replace(each.declared, describe=f"{each.declared.describe}: {longer}"))
 
 
 def naive_against_defended(estimates: Sequence[Estimate]) -> str:
-    """One sentence a vendor: what the first-place rate suggests and what remains at equal quality."""
-    lines = []
-    for own in pick(estimates, "self_bias"):
-        vendor = own.where["vendor"]
-        excess = pick(estimates, "excess_self_preference", vendor=vendor)
-        effect = pick(estimates, "self_preference_effect", vendor=vendor)
-        told = [f"{named(own)}: own first places {own}"]
-        told += [f"{each} against other vendors' judges" for each in excess]
-        told += [f"{each} at equal quality and position" for each in effect]
-        lines.append("- " + "; ".join(told) + ".")
-    return "\n".join(lines)
+    """What the first-place rate of each vendor suggests and what remains at equal quality."""
+    ids = ("self_bias", "excess_self_preference", "self_preference_effect")
+    return lines(conclusions(estimates, *ids), "{vendor} as a judge")
 
 
 def positions(estimates: Sequence[Estimate]) -> str:
     """Which places in the prompt win more or less often than they should, and what could have been missed."""
-    found = [each for each in pick(estimates, "position_effect") if each.value == each.value]
-    known = [each for each in found if each.low == each.low]
-    if not known:
-        why = f" ({found[0].method})" if found else ""
-        return f"Whether a place in the prompt wins more often than the others cannot be told here{why}."
-    adjusted = benjamini_hochberg([each.p for each in known])
-    clear = [(each, p) for each, p in zip(known, adjusted, strict=True) if p < 0.05]
-    largest = max(known, key=lambda each: abs(each.value))
-    told = (
-        f"No place in the prompt wins measurably more or less often than one in {len(found)} (exploratory; largest: "
-        f"place {largest.where['slot']}, {largest})"
-    )
-    if clear:
-        places = ", ".join(f"place {each.where['slot']} {each} (p {p_text(p)})" for each, p in clear)
-        told = f"Against one in {len(found)}, exploratory, p by Benjamini and Hochberg over all places: {places}"
-    others = [each for each in known if each not in [one for one, _ in clear]]
-    if others:
-        told += f"; {'elsewhere' if clear else 'at one place'} {detectable(max(others, key=lambda each: each.se))}"
-    told += "."
-    uneven = any(defended.UNBALANCED in each.method for each in found)
-    mixed = "candidates did not take each place equally often, so these numbers hold their quality too"
-    return f"{told} Careful: {mixed}." if uneven else told
+    found = [each for each in conclusions(estimates, "position_effect") if not math.isnan(each.estimate.value)]
+    uneven = any(defended.UNBALANCED in each.estimate.method for each in found)
+    mixed = "\n\nCareful: candidates did not take each place equally often, so these numbers hold their quality too."
+    return lines(found, "all judges") + mixed * uneven or "Places were not compared."
 
 
 def agreement_words(estimates: Sequence[Estimate]) -> str:
-    """How far the judges agree, in one sentence; agreement is no evidence of fairness."""
-    found = {each.id: each for each in estimates}
-    if "raw_agreement" not in found:
-        return "One judge alone cannot agree or disagree."
-    return (
-        f"Two judges put the same answer first in {found['raw_agreement']} of cases; beyond chance, Krippendorff's "
-        f"alpha is {found['agreement_top1']} for first places and {found['agreement_ranks']} for ranks. Agreement is "
-        "no evidence of fairness: judges can share a bias."
-    )
+    """How far the judges agree; agreement is no evidence of fairness."""
+    found = lines(conclusions(estimates, "raw_agreement", "agreement_top1", "agreement_ranks"), "two judges")
+    caution = "\n\nAgreement is no evidence of fairness: judges can share a bias."
+    return found + caution if found else "One judge alone cannot agree or disagree."
 
 
 def three_readings(estimates: Sequence[Estimate]) -> tuple[list[Estimate], list[Estimate], list[Estimate]]:
@@ -242,6 +175,7 @@ def metric_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
 def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
     """What goes into tables: name, caption, estimates, row keys and column keys."""
     by = {id: [each for each in estimates if each.id == id] for id in {each.id for each in estimates}}
+    caption = f"The primary estimator (logits) under other reasonable choices. {sensitivity_words(estimates)}"
     readings = [
         replace(each, where={"reading": name, **each.where})
         for name, group in zip(("naive", "excess", "logit"), three_readings(estimates), strict=True)
@@ -252,13 +186,7 @@ def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Est
         ("self_preference", "Own-vendor first places by three readings.", readings, ["reading"], ["vendor"]),
         ("metrics", "The published metrics.", metric_rows(estimates), ["metric"], ["judges"]),
         ("categories", "Own-vendor first places by category.", by["category_self_bias"], ["category"], ["vendor"]),
-        (
-            "sensitivity",
-            sensitivity_caption(estimates),
-            sensitivity_rows(estimates),
-            ["variant"],
-            ["vendor"],
-        ),
+        ("sensitivity", caption, sensitivity_rows(estimates), ["variant"], ["vendor"]),
     ]
 
 
@@ -268,24 +196,23 @@ SELF_PREFERENCE, UNREADABLE = "self-preference", "unreadable"
 def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
     """Of each judge whether it prefers its own vendor, and how much of it could not be read.
 
-    Self-preference is measured by vendor, so that all judges of a vendor share its line: the effect in first places at
-    equal quality and position, its verdict by Holm's p over the vendors. Published counts have the excess over other
+    Self-preference is measured by vendor, so that all judges of a vendor share its line (`by_vendor`), its verdict by
+    Holm's p over the vendors. Published counts have the excess over other
     vendors' judges instead, which has no test and can be a hint at most. `vendors` gives each judge's vendor; without
     it that is the one among the candidates' that the judge's name tells, and a judge without one has no such line.
     """
-    lines = []
+    parts = []
     for data in dict.fromkeys(each.data for each in estimates):
         mine = [each for each in estimates if each.data == data]
-        found = by_vendor(mine)
-        shares = {e.where["judge"]: e for e in mine if e.id == "unreadable_share" and set(e.where) == {"judge"}}
+        found = {each.estimate.where["vendor"]: each for each in by_vendor(mine)}
+        shares = [each for each in mine if each.id == "unreadable_share" and set(each.where) == {"judge"}]
+        lost = {each.estimate.where["judge"]: each for each in conclusions(shares, "unreadable_share")}
         for judge in judges(mine):
-            vendor = vendor_of(judge, found, vendors)
-            if vendor:
-                lines.append(_line(judge, vendor, *found[vendor]))
-            if judge in shares:
-                words = "gives replies without a readable verdict in this share"
-                lines.append(CardLine(judge, UNREADABLE, shares[judge], "described", words))
-    return lines
+            if vendor := vendor_of(judge, found, vendors):
+                parts.append(card_line(judge, SELF_PREFERENCE, [found[vendor]]))
+            if judge in lost:
+                parts.append(card_line(judge, UNREADABLE, [lost[judge]]))
+    return parts
 
 
 def judges(estimates: Sequence[Estimate]) -> list[str]:
@@ -304,43 +231,21 @@ def vendor_of(judge: str, known: Mapping[str, object], given: Mapping[str, str] 
     return told[0] if len(told) == 1 else ""
 
 
-def by_vendor(estimates: Sequence[Estimate]) -> dict[str, tuple[Estimate, float, str, float]]:
-    """Of each vendor what stands on the card: the number, its p after correction, verdict, smallest detectable effect.
+def by_vendor(estimates: Sequence[Estimate]) -> list[Conclusion]:
+    """Of each vendor what stands on the card: the effect in first places, else the excess, which is a hint at most.
 
-    One slot for each candidate cannot tell a preference from a habit of place: then a bias is called a hint.
+    What is tested is the logit; the effect is what it comes to.
     """
-    effects = pick(estimates, "self_preference_effect")
-    if not effects:
-        excess = pick(estimates, "excess_self_preference")
-        excess = [each for each in excess if set(each.where) == {"vendor"}]
-        return {each.where["vendor"]: (each, math.nan, standing(each, math.nan), math.nan) for each in excess}
-    p, found = defended.corrected(list(estimates)), {}
-    logits = {each.where["vendor"]: each for each in pick(estimates, "self_preference_logit")}
-    tested = max(1, sum(not math.isnan(each) for each in p.values()))
-    for each in effects:
-        vendor = each.where["vendor"]
-        # What is tested is the logit; the effect in first places is what it comes to.
-        verdict = standing(logits.get(vendor, each), p.get(vendor, math.nan))
-        if verdict == "bias" and defended.ONE_SLOT in each.method:
-            verdict = "hint"
-        least = detectable_effect(each.se, each.df, level=LEVEL / tested)
-        found[vendor] = (each, p.get(vendor, math.nan), verdict, least)
-    return found
-
-
-def _line(judge: str, vendor: str, each: Estimate, p: float, verdict: str, least: float) -> CardLine:
-    beside = "at equal quality and position"
-    if each.id == "excess_self_preference":
-        beside = "beyond what other vendors' judges say of these answers, as a partial rival or unequal sharpness would"
-    verb = "favour" if each.value > 0 else "disfavour"
-    said = {
-        "bias": f"whose judges {verb} their own vendor's answers {beside}",
-        "hint": f"whose judges seem to {verb} their own vendor's answers {beside}",
-        "not shown": f"whose judges show no measurable self-preference {beside}",
-        "untold": f"of whose judges nothing can be told ({each.method})",
-    }
-    words = f"belongs to {display_name(vendor)}, {said[verdict]}"
-    return CardLine(judge, SELF_PREFERENCE, each, verdict, words, p, least)
+    effects = {each.where["vendor"]: each for each in pick(estimates, "self_preference_effect")}
+    found = conclusions(estimates, "self_preference_logit")
+    if not found:
+        return conclusions([each for each in estimates if set(each.where) == {"vendor"}], "excess_self_preference")
+    shown = []
+    for each in found:
+        effect = effects[each.estimate.where["vendor"]]
+        least = detectable_effect(effect.se, effect.df, level=LEVEL / max(1, each.tests))
+        shown.append(replace(each, estimate=effect, smallest=least))
+    return shown
 
 
 def headline(estimates: Sequence[Estimate]) -> Headline | None:
@@ -348,30 +253,8 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
 
     None where no vendor has both judges and answers.
     """
-    found = {vendor: row for vendor, row in by_vendor(estimates).items() if not math.isnan(row[0].value)}
-    if not found:
-        return None
-    shown = {v: [n for n, row in found.items() if row[2] == v] for v in ("bias", "hint", "not shown", "untold")}
-    first = found[next(iter(found))][0]
-    asked = first.id != "excess_self_preference"
-    told = []
-    for verdict, verb in (("bias", "favour"), ("hint", "seem to favour")):
-        for sign, prefix in ((1, ""), (-1, "dis")):
-            names = [n for n in shown[verdict] if sign * found[n][0].value > 0]
-            if names:
-                told.append(f"judges of {listed(map(display_name, names))} {verb.replace('favour', prefix + 'favour')}")
-    said = " and ".join(told)
-    beside = "at equal quality and position" if asked else "more than other vendors' judges do (counts, no test)"
-    if said:
-        said += f" their own vendor {beside}{'' if asked else f', {published.inseparable(len(found))}'}"
-    if shown["not shown"]:
-        names = listed(map(display_name, shown["not shown"]))
-        said += ("; " if said else "") + f"of {names} {'this' if said else 'a self-preference'} is not shown"
-    if shown["untold"]:
-        said += ("; " if said else "") + f"of {listed(map(display_name, shown['untold']))} nothing can be told"
-    order = [n for v in ("bias", "hint", "not shown", "untold") for n in shown[v]]
-    top = [n for n in order if found[n][2] == found[order[0]][2]]
-    each = max((found[n][0] for n in top), key=size)
-    if said and each.data == "published":
-        said = f"{said} (judges: {published.JUDGES})"
-    return Headline(sentence(said, each.data), each)
+    found = [each for each in by_vendor(estimates) if not math.isnan(each.estimate.value)]
+    head = headline_of(found, "{vendor}")
+    if head and head.estimate.data == "published":
+        return replace(head, sentence=f"{head.sentence[:-1]} (judges: {published.JUDGES}).")
+    return head

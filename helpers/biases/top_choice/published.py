@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from statistics import fmean, pstdev
+from statistics import NormalDist, fmean, pstdev
 from typing import Any
 
 import numpy as np
 
-from helpers.biases.protocol import INDEPENDENT, published_rate, published_value
+from helpers.biases.protocol import INDEPENDENT, conclusions, published_rate, published_value
 from helpers.biases.top_choice.rates import above_expected, estimate
 from helpers.stats.intervals import Interval, newcombe
 from helpers.types import Estimate
-from helpers.words import display_name
+from helpers.words.sentences import lines
 
 #: The judges of the published counts, as their source's README names them (LLM-Eval at d413405).
 JUDGES = "Claude Haiku 4.5 and Sonnet 4.5, GPT-5-mini and GPT-5.2, Gemini 2.5 Flash and 3 Pro"
 Counts = Mapping[str, Mapping[str, int]]
-NAN = float("nan")
+NO_ROWS = "no interval: a spread of rates needs the rows"
+Z = NormalDist().inv_cdf(0.975)
 
 
 def from_top1_counts(counts: Counts, vendor_of: Mapping[str, str]) -> list[Estimate]:
@@ -42,33 +43,33 @@ def from_top1_counts(counts: Counts, vendor_of: Mapping[str, str]) -> list[Estim
         for j in judges
         for v in vendors
     ]
-    n = sum(total.values())
     shares = {v: sum(counts[j].get(v, 0) for j in judges) for v in vendors}
-    found += [published_rate("vendor_share", {"vendor": v}, shares[v], n) for v in vendors]
-    own = {v: pooled[v, v] / asked[v] for v in vendors if asked.get(v)}
-    for v in own:
-        found += above_expected(published_rate("self_bias", {"vendor": v}, pooled[v, v], asked[v]), 1 / len(vendors))
-    by_judge = [counts[j].get(vendor_of[j], 0) / total[j] for j in judges]
-    se = math.sqrt(sum(r * (1 - r) / asked[v] for v, r in own.items())) / len(own)
-    mean = fmean(own.values())
-    half = 1.959963984540054 * se
-    average = Interval(mean, mean - half, mean + half, se, n, 0, f"normal; {INDEPENDENT}")
+    mine = from_margins({v: (pooled[v, v], asked[v]) for v in vendors if asked.get(v)}, shares)
+    naive = [above_expected(each, 1 / len(vendors))[1] for each in mine if each.id == "self_bias"]
+    by_judge = pstdev(counts[j].get(vendor_of[j], 0) / total[j] for j in judges)
+    spread = published_value("consistency_judges", {}, by_judge, sum(total.values()), "sd_pp", NO_ROWS)
+    return [*found, *mine, *naive, spread, *_log_odds(pooled, vendors, asked), *bias_differences(counts, vendor_of)]
+
+
+def from_margins(own: Mapping[str, tuple[int, int]], every: Mapping[str, int]) -> list[Estimate]:
+    """What is known without judges: of each vendor its own judges' first places of how many, and everybody's."""
+    n, rates = sum(every.values()), {vendor: k / asked for vendor, (k, asked) in own.items()}
+    found = [published_rate("vendor_share", {"vendor": vendor}, count, n) for vendor, count in every.items()]
+    for vendor, (k, asked) in own.items():
+        found.append(published_rate("self_bias", {"vendor": vendor}, k, asked))
+        excess = newcombe(k, asked, every[vendor] - k, n - asked)
+        excess = replace(excess, method=f"Newcombe; {INDEPENDENT}", clusters=0)
+        found.append(estimate("excess_self_preference", {"vendor": vendor}, excess, "published", "pp"))
+    mean = fmean(rates.values())
+    se = math.sqrt(sum(rate * (1 - rate) / own[vendor][1] for vendor, rate in rates.items())) / len(rates)
+    average = Interval(mean, mean - Z * se, mean + Z * se, se, n, 0, f"normal; {INDEPENDENT}")
     found.append(estimate("average_self_bias", {}, average, "published"))
-    why = "no interval: a spread of rates needs the rows"
-    for id, value in {
-        "deviation_from_expected": fmean(abs(rate - 1 / len(vendors)) for rate in own.values()),
-        "balance": pstdev([count / n for count in shares.values()]),
-        "consistency_judges": pstdev(by_judge),
-        "consistency_vendors": pstdev(own.values()),
-    }.items():
-        found.append(published_value(id, {}, value, n, "sd_pp", why))
-    for v in own:
-        others = sum(pooled[w, v] for w in asked if w != v), sum(asked[w] for w in asked if w != v)
-        interval = newcombe(pooled[v, v], asked[v], *others)
-        marked = replace(interval, method=f"Newcombe; {INDEPENDENT}", clusters=0)
-        found.append(estimate("excess_self_preference", {"vendor": v}, marked, "published", "pp"))
-    found += _log_odds(pooled, vendors, asked)
-    return found + bias_differences(counts, vendor_of)
+    spreads = {
+        "deviation_from_expected": fmean(abs(rate - 1 / len(every)) for rate in rates.values()),
+        "balance": pstdev(count / n for count in every.values()),
+        "consistency_vendors": pstdev(rates.values()),
+    }
+    return found + [published_value(id, {}, value, n, "sd_pp", NO_ROWS) for id, value in spreads.items()]
 
 
 def bias_differences(counts: Counts, vendor_of: Mapping[str, str]) -> list[Estimate]:
@@ -89,35 +90,19 @@ def _log_odds(pooled: Mapping[tuple[str, str], int], vendors: list[str], asked: 
 
     if len(vendors) != 3 or any(not asked.get(v) for v in vendors):
         return []
-    table = [[pooled[w, v] for v in vendors] for w in vendors]
+    table = np.array([[pooled[w, v] for v in vendors] for w in vendors])
     found = []
-    for index, (vendor, value) in enumerate(zip(vendors, third_party_log_odds(np.array(table)), strict=True)):
-        weights = _influence(table, index)
-        se = math.sqrt(
-            sum(
-                w * w / max(n, 0.5)
-                for row, ns in zip(weights, table, strict=True)
-                for w, n in zip(row, ns, strict=True)
-            )
+    for at, (vendor, value) in enumerate(zip(vendors, third_party_log_odds(table), strict=True)):
+        # d s_v / d ln N_w(k): s_v = 1/2 sum over w of [ln N_v(v)/N_v(x) - ln N_w(v)/N_w(x)], x the third vendor.
+        weights = np.full((3, 3), 0.5)
+        weights[at, :] = weights[:, at] = -0.5
+        np.fill_diagonal(weights, np.where(np.arange(3) == at, 1.0, 0.0))
+        se = math.sqrt((weights**2 / np.maximum(table, 0.5)).sum())
+        interval = Interval(
+            *(float(value) + half * se for half in (0, -Z, Z)), se, int(table.sum()), 0, f"delta method; {INDEPENDENT}"
         )
-        half = 1.959963984540054 * se
-        n = sum(map(sum, table))
-        interval = Interval(float(value), value - half, value + half, se, n, 0, f"delta method; {INDEPENDENT}")
         found.append(estimate("third_party_log_odds", {"vendor": vendor}, interval, "published", "logit"))
     return found
-
-
-def _influence(table: list[list[int]], v: int) -> list[list[float]]:
-    """d s_v / d ln N_w(k): s_v = 1/2 sum over w of [ln N_v(v)/N_v(x) - ln N_w(v)/N_w(x)], x the third vendor."""
-    weights = [[0.0] * 3 for _ in range(3)]
-    for w in range(3):
-        if w != v:
-            x = 3 - v - w
-            weights[v][v] += 0.5
-            weights[v][x] -= 0.5
-            weights[w][v] -= 0.5
-            weights[w][x] += 0.5
-    return weights
 
 
 def _categories(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> list[Estimate]:
@@ -186,48 +171,21 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     ]
 
 
-def inseparable(vendors: int) -> str:
-    """What an excess over other vendors' judges cannot be told from, as the end of a sentence that reports it.
-
-    A rival that puts its own answer first more often by p takes p / (V - 1) from each other one, in one of the V - 1
-    groups that an excess is compared with: p / (V - 1)^2 counts as the other's preference.
-
-    >>> inseparable(3)
-    "which unequally sharp judges or a partial rival would do too (1/4 of a rival's preference counts as one's own)"
-    """
-    leak = f" (1/{(vendors - 1) ** 2} of a rival's preference counts as one's own)" if vendors > 2 else ""
-    return f"which unequally sharp judges or a partial rival would do too{leak}"
-
-
 def finding(estimates: list[Estimate]) -> str:
     """What the published margins say, vendor by vendor, and what they cannot separate."""
-    by = {(each.id, each.where.get("vendor", "")): each for each in estimates if "judge" not in each.where}
-    lines = []
-    for vendor in sorted(vendor for id, vendor in by if id == "excess_self_preference"):
-        own, excess = by["self_bias", vendor], by["excess_self_preference", vendor]
-        odds = by.get(("third_party_log_odds", vendor))
-        name = display_name(vendor)
-        told = f"- **{name}** judges rank {name} first in {own}, {excess} more often than other vendors' judges do"
-        told += f", {inseparable(len([each for each in by if each[0] == 'excess_self_preference']))}"
-        lines.append(f"{told}; log-odds against the third vendor {odds}." if odds else f"{told}.")
-    own = [each.value for (id, _), each in by.items() if id == "self_bias"]
-    excess = [each.value for (id, _), each in by.items() if id == "excess_self_preference"]
-    wide, narrow = 100 * (max(own) - min(own)), 100 * (max(excess) - min(excess))
+    by_vendor = [each for each in estimates if set(each.where) == {"vendor"}]
+    found = conclusions("top_choice", by_vendor, "self_bias", "excess_self_preference", "third_party_log_odds")
+    points = lines(found, "{vendor} as a judge")
+    own, excess = ([100 * e.value for e in by_vendor if e.id == id] for id in ("self_bias", "excess_self_preference"))
+    wide, narrow, leak = max(own) - min(own), max(excess) - min(excess), (len(own) - 1) ** 2
     turned = f"Own rates range over {wide:.1f} pp, the excesses over {narrow:.1f} pp"
     if narrow < wide / 2:
         turned += ": much of what an own rate shows is how often everybody puts that vendor first"
-    turned += ". Which vendor is the most partial, margins cannot say."
-    return "\n".join(
-        [
-            f"Judges: {JUDGES}.",
-            "",
-            *lines,
-            "",
-            turned,
-            "",
-            "These are margins, with intervals that take all votes as independent. They **cannot separate** a model "
-            "from the letter under which it was always shown (the source used one order throughout), self-preference "
-            "from unequal sharpness of the judges, nor any judge's preference from those of the judges it is compared "
-            "with.",
-        ]
+    # A rival that puts its own first more often by p takes p / (V - 1) from each other vendor, in one of V - 1 groups.
+    rival = f" (1/{leak} of a rival's preference counts as one's own)" if leak > 1 else ""
+    return (
+        f"Judges: {JUDGES}.\n\n{points}\n\n{turned}. Which vendor is the most partial, margins cannot say{rival}.\n\n"
+        "These are margins, with intervals that take all votes as independent. They **cannot separate** a model from "
+        "the letter under which it was always shown (the source used one order throughout), self-preference from "
+        "unequal sharpness of the judges, nor any judge's preference from those of the judges it is compared with."
     )
