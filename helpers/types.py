@@ -488,6 +488,7 @@ class Estimand:
     `above` and `below` are clauses that say what a judge above and below `null` does; without `below` a number on that
     side is no bias. `describe` says a number that has no sides, with {value} in its place. Braces are filled from the
     number's place, its values written as in `labels`. Without a `family` the number is exploratory.
+    `needs` is what a file of verdicts must have for it (`helpers/analyze`).
     `fails` says where it misleads: what it takes for the bias, what it needs, when it has no value. It has no default:
     a number whose limits nobody wrote down is not declared.
     """
@@ -508,6 +509,7 @@ class Estimand:
     null: float = 0.0
     family: Family | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    needs: str = "asked"
     fails: str = field(kw_only=True)
 
 

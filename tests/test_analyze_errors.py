@@ -39,7 +39,7 @@ def file_of(tmp_path: Path, *changes: dict[str, Any]) -> Path:
             {"candidates": [f"m{n}" for n in range(analyze_reading.MOST_CANDIDATES + 1)]},
             "line 2: 65 candidates; at most 64",
         ),
-        ({"judge": "j" * 201}, "line 2: judge .* has 201 letters; at most 200"),
+        ({"judge": "j" * 201}, "line 2: judge holds 201 letters; a name has at most 200"),
         ({"verdict": "A" * 20001}, "line 2: column 'verdict' holds 20,001 letters; at most 20,000"),
     ],
 )

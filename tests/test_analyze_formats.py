@@ -171,6 +171,6 @@ def test_votes_turn_with_their_names(tmp_path: Path) -> None:
 
 
 def test_every_format_has_words_and_fields_of_its_own() -> None:
-    assert formats.NAMES[0] == "tidy" and all(each.words and each.fields for each in formats.FORMATS.values())
-    every = [fields for each in formats.FORMATS.values() for fields in each.fields]
+    assert formats.NAMES[0] == "tidy" and all(each["words"] and each["known_by"] for each in formats.FORMATS.values())
+    every = [frozenset(fields.split()) for each in formats.FORMATS.values() for fields in each["known_by"]]
     assert len(set(every)) == len(every)

@@ -15,8 +15,10 @@ from nbconvert.filters import markdown2html
 from helpers import figures
 from helpers.__main__ import main
 from helpers.analyze import analyze, summary, write
-from helpers.analyze.analysis import MODULES, NEEDS, TESTS, declared
+from helpers.analyze.analysis import WORDS, declared
+from helpers.analyze.reading import ALL
 from helpers.analyze.saying import check
+from helpers.analyze.tidy import STYLES
 from helpers.types import Estimate
 from tests.payloads import alive
 from tests.verdict_files import pair_rows, ranking_rows, score_rows, written
@@ -205,12 +207,9 @@ def test_every_declared_number_has_a_status_and_a_reason(tmp_path: Path) -> None
     assert row.loc[("position", "first_position_effect"), "status"] == "computed"
 
 
-def test_needs_name_only_what_is_declared() -> None:
-    every = declared()
-    assert set(MODULES) >= set(every)
-    unknown = [key for key in NEEDS if key[1] not in every[key[0]]]
-    assert unknown == []
-    assert {name for wanted in [*NEEDS.values(), *MODULES.values()] for name in wanted} <= set(TESTS)
+def test_a_number_needs_a_style_a_column_or_what_has_words() -> None:
+    needs = {name for estimands in declared().values() for each in estimands.values() for name in each.needs.split()}
+    assert needs <= {*WORDS, *STYLES, *ALL}
 
 
 def test_the_command_writes_what_an_experiment_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +249,7 @@ def test_the_summary_is_short_and_says_of_which_condition_it_is(tmp_path: Path) 
     named = [line for line in plain.split("## Not computed")[1].split("\n") if line.startswith("- ")]
     columns = [line.startswith("- column") for line in named]
     assert columns == sorted(columns, reverse=True) and any(columns) and not all(columns)
-    published = found.status[found.status["why"] == TESTS["published"][1]]
+    published = found.status[found.status["why"] == WORDS["published"]]
     assert len(published) and not any(f" {id}," in line for id in published["id"] for line in named)
 
     told = summary(analyze(written([row | {"condition": "full"} for row in rows], tmp_path / "w.csv")))

@@ -110,12 +110,12 @@ def test_two_vendors_are_refused_and_a_neutral_judge_tells_them_apart(tmp_path: 
     for rows in (pair_rows(own=0.6), score_rows(own=1.5)):
         two = summary(analyze(written(rows, tmp_path / "two.jsonl")))
         assert "only the sum of their preferences is identified" in two
-        assert "preference for the own vendor shown" not in two and "more than the others" not in two
+        assert "**prefers its own" not in two and "**scores its own" not in two
         rows = [row for row in rows if row["judge"] == "judge_x"] + score_or_pair(rows)
         three = summary(analyze(written(_with_third(rows, 9), tmp_path / "three.jsonl")))
-        shown = [line for line in three.split("\n") if "**preference for the own vendor shown**" in line]
-        assert len(shown) == 1 and shown[0].startswith("- x judges")
-        assert "none of them is a finding" in three
+        shown = [each for each in three.split("\n- ") if "**prefers its own" in each or "**scores its own" in each]
+        assert len(shown) == 1 and shown[0].startswith("x:")
+        assert "so that it is no finding" in three
 
 
 def score_or_pair(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -142,9 +142,9 @@ def test_a_cluster_above_the_question_is_the_unit(tmp_path: Path) -> None:
 def test_real_pairs_of_2026_accuse_nobody(real_data: Path, tmp_path: Path) -> None:
     folder = real_data / "judges_2026"
     told = summary(analyze(folder / "ssafy_gpt5_sonnet45_gemini25" / "verdicts.csv"))
-    lines = {line.split()[1]: line for line in told.split("\n") if "sharpness explain" in line}
-    assert "**preference for the own vendor shown**" in lines["openai"]
-    assert "**no preference shown**" in lines["anthropic"]
+    lines = {each.split(":")[0]: each for each in told.split("\n- ") if "sharpness explain" in each}
+    assert "**prefers its own" in lines["openai"]
+    assert "no sign that it prefers its own" in lines["anthropic"]
     two = analyze(folder / "selfbias_luna_mini_haiku" / "recuse_no_empty.csv")
     assert "only the sum of their preferences is identified" in summary(two)
     rows = pd.read_csv(folder / "selfbias_luna_mini_haiku" / "recuse_no_empty.csv", dtype=str)

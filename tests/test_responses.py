@@ -48,7 +48,6 @@ def test_flat_records_give_questions_answers_and_edits(tmp_path):
         (question.id, LLAMA, f"paraphrase:{QWEN}"): "Out of the room went the keeper.",
         (question.id, LLAMA, "paraphrase:external"): "The room was left.",
     }
-    assert loaded.counts == {"ok": 2, "edits": 3, "forced_reason": 1}
 
 
 def test_csv_holds_the_same_as_json(tmp_path):
@@ -89,19 +88,16 @@ def test_what_enters_no_pair_is_kept_with_its_reason(tmp_path, change, outcome, 
     answer = loaded.answers[0]
     assert (answer.outcome, answer.label) == (outcome, label)
     assert answer.text is not None, "None would mean that the answer is still to be written"
-    assert loaded.counts[outcome] == 1 + (outcome == "ok")
-    if outcome != "ok":
-        assert loaded.edits == {} and loaded.counts["edit_without_answer"] == 3
+    assert (loaded.edits == {}) == (outcome != "ok")
 
 
-def test_edits_that_edit_nothing_are_refused_and_counted(tmp_path):
+def test_edits_that_edit_nothing_are_refused(tmp_path):
     rows = [
         flat(1, **{f"{LLAMA}_reason_perturb_llm_auto": "The keeper left the room. "}),
         flat(2, **{f"{LLAMA}_reason_perturb_llm_auto": ""}),
         flat(3, **{f"{LLAMA}_reason_perturb_llm_auto": None}),
     ]
     loaded = datasets.load_responses(write(tmp_path / "x.jsonl", rows))
-    assert loaded.counts["unchanged_edit"] == 1 and loaded.counts["empty_edit"] == 2
     assert {kind for _, _, kind in loaded.edits} == {f"paraphrase:{QWEN}", "paraphrase:external"}
 
 
@@ -147,7 +143,7 @@ def test_one_file_a_model_makes_the_model_of_its_name(tmp_path):
         ("1", "llama31_8b", "llama", "A", "ok"),
         ("2", "llama31_8b", "llama", None, "bad_label"),
     ]
-    assert loaded.counts == {"no_gold": 1, "ok": 2, "bad_label": 1}
+    assert len(loaded.without_gold) == 1
 
 
 def test_one_file_a_pair_gives_both_answers_and_the_same_answer_once(tmp_path):

@@ -171,7 +171,7 @@ def test_a_question_may_be_named_by_its_text(tmp_path: Path, text: str) -> None:
     names = held.frame["question_id"].unique()
     assert len(names) == 6 and all(len(name) <= 60 and name.isprintable() for name in names)
     assert "24 rows name their question by its text" in held.notes[0]
-    with pytest.raises(ValueError, match=r"judge .* has 450 letters|holds signs"):
+    with pytest.raises(ValueError, match=r"judge holds 450 letters|holds a sign"):
         formats.load(put(tmp_path / "v.csv", table([row | {"judge": "x" * 450} for row in TIDY])))
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pkgutil
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from helpers import frames
@@ -20,105 +19,43 @@ from helpers.biases.losses import loss_change, loss_words
 from helpers.config.numbers import load_numbers, number_files
 from helpers.types import Estimand, Estimate
 
-
-@dataclass(frozen=True)
-class Facts:
-    """What a file told: its style, its columns, and what its rows make possible."""
-
-    style: str
-    columns: frozenset[str]
-    ordered: bool
-    both_orders: bool
-    asked_again: bool
-    baseline: bool
-    judges: int
-    conditions: frozenset[str]
-    several_own: bool
-    own_model: bool
-    scored: bool
+#: What to say of each need that is not met; a style and a column say themselves.
+WORDS: dict[str, str] = tomllib.loads((pkgutil.get_data(__package__, "needs.toml") or b"").decode())
 
 
-def facts_of(held: Held) -> Facts:
-    """The facts of held verdicts."""
-    frame = held.frame
-    pairs = held.style == "pairwise"
+def facts_of(held: Held) -> frozenset[str]:
+    """What these verdicts have of what numbers need (numbers.yaml)."""
+    frame, pairs = held.frame, held.style == "pairwise"
     ordered = bool(frame["ordered"].any()) if pairs else bool("slot" in frame and frame["slot"].notna().any())
-    conditions = frozenset(map(str, frame["condition"].unique()))
+    conditions = {*map(str, frame["condition"].unique())}
     own: set[str] = set()
     if {"judge_vendor", "candidate_vendors"} <= held.columns:
-        made = {*map(str, frame["candidate_vendor"].dropna().unique())}
-        made |= {*map(str, frame["baseline_vendor"].dropna().unique())} if pairs else set()
+        sides = ("candidate_vendor", "baseline_vendor") if pairs else ("candidate_vendor",)
+        made = {str(name) for side in sides for name in frame[side].dropna().unique()}
         own = made & {*map(str, frame["judge_vendor"].unique())} - {""}
-    return Facts(
-        held.style,
-        held.columns,
-        ordered,
-        pairs and ordered and frame.loc[frame["ordered"].astype(bool), "first"].nunique() > 1,
-        bool(frame["repeat"].astype(int).max() > 0),
-        held.baseline,
-        frame["judge"].nunique(),
-        conditions,
-        bool(own),
-        bool("own_model" in frame and frame["own_model"].astype(bool).any()),
-        held.style == "score" or bool("score" in frame and not pairs and frame["score"].notna().any()),
-    )
+    both = pairs and ordered and frame.loc[frame["ordered"].astype(bool), "first"].nunique() > 1
+    scored = held.style == "score" or ("score" in frame and not pairs and frame["score"].notna().any())
+    met = {
+        "order": ordered,
+        "both_orders": both,
+        "repeat": frame["repeat"].astype(int).max() > 0,
+        "baseline": held.baseline,
+        "judges": frame["judge"].nunique() > 1,
+        "own": own,
+        "hint": "none" in conditions and len(conditions) > 1,
+        "scored": scored,
+        "model": "own_model" in frame and frame["own_model"].astype(bool).any(),
+        **{name: name in conditions for name in ("swapped", "identical", "quality_gap")},
+    }
+    return (held.columns - met.keys()) | {name for name, there in met.items() if there} | {held.style}
 
 
-def _column(name: str) -> tuple[Callable[[Facts], bool], str]:
-    return (lambda facts: name in facts.columns), f"column {name} is missing"
-
-
-def _style(name: str) -> tuple[Callable[[Facts], bool], str]:
-    return (lambda facts: facts.style == name), f"needs {STYLES[name]}"
-
-
-#: What can be needed: the test that it is there, and the words where it is not.
-TESTS: dict[str, tuple[Callable[[Facts], bool], str]] = {
-    **{name: _style(name) for name in STYLES},
-    **{name: _column(name) for name in ("gold", "judge_vendor", "candidate_vendors", "category", "length", "named")},
-    "order": (lambda facts: facts.ordered, "column order: the shown order is not known"),
-    "both_orders": (lambda facts: facts.both_orders, "needs the same pair in the other order"),
-    "repeat": (lambda facts: facts.asked_again, "column repeat: each order asked twice on the same question"),
-    "baseline": (lambda facts: facts.baseline, "needs one candidate that all others are compared with"),
-    "judges": (lambda facts: facts.judges > 1, "needs two judges of the same"),
-    "own": (lambda facts: facts.several_own, "needs a judge and a candidate of one vendor"),
-    "hint": (
-        lambda facts: "none" in facts.conditions and len(facts.conditions) > 1,
-        "column condition: none, and a hint to compare it with",
-    ),
-    "swapped": (lambda facts: "swapped" in facts.conditions, "column condition: swapped (names dealt out at random)"),
-    "identical": (lambda facts: "identical" in facts.conditions, "column condition: identical (one text twice)"),
-    "quality_gap": (lambda facts: "quality_gap" in facts.conditions, "column condition: quality_gap (a known loser)"),
-    "scored": (lambda facts: facts.scored, "needs scores beside the rankings"),
-    "tier": (lambda facts: False, "needs tiers of the candidates: an experiment of our own, or LLM-Eval's files, tell"),
-    "model": (lambda facts: facts.own_model, "needs a judge that is a candidate too, under the same name"),
-    "two_scores": (lambda facts: False, "needs two scores a row, of the same pair in both orders"),
-    "inconsistent": (lambda facts: False, "needs verdicts of both orders together, as MT-Bench publishes them"),
-    "people": (lambda facts: False, "needs people's votes on the same pairs (helpers.biases.accuracy takes them)"),
-    "published": (lambda facts: False, "made of published counts only"),
-    "asked": (lambda facts: False, "needs a run of the experiment itself: verdicts alone do not hold what it shows"),
-}
-_TABLE = tomllib.loads((pkgutil.get_data(__package__, "needs.toml") or b"").decode())
-#: What the numbers of each module need, unless they are named in NEEDS: what single numbers need, by module and id.
-MODULES: dict[str, list[str]] = {module: words.split() for module, words in _TABLE["modules"].items()}
-NEEDS = {(module, id): words.split() for module, table in _TABLE["numbers"].items() for id, words in table.items()}
-
-
-def lacking(module: str, id: str, facts: Facts) -> list[str]:
-    """What a number needs and the file does not have, in words; a wrong style of verdicts hides all else.
-
-    Floors and corrected values (`<id>_noise_floor`, `<id>_corrected`) need what their number needs.
-    """
-    bare = id.removesuffix("_noise_floor").removesuffix("_corrected")
-    wanted = NEEDS.get((module, id), NEEDS.get((module, bare), MODULES.get(module, ["asked"])))
-    told = []
-    for name in wanted:
-        there, words = TESTS[name]
-        if not there(facts):
-            if name in STYLES:
-                return [f"{words}, these are {STYLES[facts.style]}"]
-            told.append(words)
-    return told
+def lacking(estimand: Estimand, style: str, facts: frozenset[str]) -> list[str]:
+    """What a number needs and the file does not have, in words; a wrong style of verdicts hides all else."""
+    missing = [name for name in estimand.needs.split() if name not in facts]
+    if other := next((name for name in missing if name in STYLES), ""):
+        return [f"needs {STYLES[other]}, these are {STYLES[style]}"]
+    return [WORDS.get(name, f"column {name} is missing") for name in missing]
 
 
 COMPUTED, MISSING = "computed", "not computed"
@@ -150,8 +87,8 @@ def supported(held: Held, estimates: Sequence[Estimate]) -> pd.DataFrame:
             valued = [each for each in found if each.value == each.value]
             why = ""
             if not valued:
-                missing = lacking(module, id, facts)
-                why = "; ".join(missing) or (found[0].method if found else "these verdicts give none")
+                missing = "; ".join(lacking(estimand, held.style, facts))
+                why = missing or (found[0].method if found else "these verdicts give none")
             rows.append((module, id, estimand.words, estimand.unit, COMPUTED if valued else MISSING, len(valued), why))
     return pd.DataFrame(rows, columns=["module", "id", "words", "unit", "status", "numbers", "why"])
 
@@ -264,13 +201,12 @@ def _accuracy(held: Held, part: pd.DataFrame, data: str) -> list[Estimate]:
     """How often judges are right, where the file tells what is right; by category too."""
     if "gold" not in part or held.style == "score" or not part["gold"].notna().any():
         return []
-    gold = part["gold"].to_numpy(dtype=float)
     if held.style == "pairwise":
-        correct = np.where(part["won"].isna() | np.isnan(gold), np.nan, part["won"] == gold)
-        rows = part.assign(correct=correct)
+        rows = part[part["gold"].notna()]
+        correct = (rows["won"] == rows["gold"]).astype(float).where(rows["won"].notna())
     else:
-        rows = part[part["top"] == 1.0].assign(correct=gold[(part["top"] == 1.0).to_numpy()])
-    known = rows["gold"].notna() if held.style == "pairwise" else rows["correct"].notna() | (rows["outcome"] != "ok")
-    return accuracy(
-        rows.loc[known, ["question_id", "judge", "category", "outcome", "correct", *({"cluster"} & {*rows})]], data
-    )
+        first = part[part["top"] == 1.0]
+        rows = first[first["gold"].notna() | (first["outcome"] != "ok")]
+        correct = rows["gold"].astype(float)
+    names = ["question_id", "judge", "category", "outcome", *({"cluster"} & {*rows})]
+    return accuracy(rows[names].assign(correct=correct), data)

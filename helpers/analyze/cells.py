@@ -7,6 +7,7 @@ import math
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -205,106 +206,95 @@ def _ranking(parts: Sequence[str], text: str, shown: Sequence[str]) -> Said:
 ORDERS = ("shown", "reversed", "unknown")
 
 
+class Row(NamedTuple):
+    """What a row says of its candidates, in shown order; a value that it does not have is None."""
+
+    shown: tuple[str, ...]
+    ordered: bool
+    verdict: Said
+    gold: Said
+    vendors: tuple[str | None, ...]
+    lengths: tuple[float | None, ...]
+    named: tuple[str | None, ...]
+
+
 @dataclass(frozen=True)
 class Cells:
-    """What the rows of a tidy file say: `shown` and `said` (and `gold`) as lists, with the place of each row in them.
-
-    `labels` are the other columns, checked, as categories; `ordered` tells of each row whether its order is known.
-    """
+    """What the rows of a tidy file say: the different `rows`, and for each row of the file which of them it is."""
 
     raw: Raw
     style: str
-    shown: list[tuple[str, ...]]
-    shown_at: np.ndarray
-    said: list[Said]
-    said_at: np.ndarray
-    gold: list[Said]
-    gold_at: np.ndarray
-    ordered: np.ndarray
+    rows: list[Row]
+    at: np.ndarray
 
 
 def cells(raw: Raw) -> Cells:
     """The rows of a file of one style; the first cell that says nothing, and a mix of styles, are ValueErrors."""
-    names = read_each(raw, ["candidates"], lambda text: candidates_of(_needed(text, "candidates")))
-    order = _order(raw)
-    keys, at = combined([names[1], order])
-    shown = [_turned(names[0][name], way) for name, way in keys]
-    said, said_at = _said(raw, "verdict", shown, at)
-    gold, gold_at = _said(raw, "gold", shown, at) if "gold" in raw.table else ([], np.zeros(0, int))
-    style = _one_style(raw, said, said_at, shown)
-    if style == "ranking":
-        _one_size(raw, shown, at)
-    return Cells(raw, style, shown, at, said, said_at, gold, gold_at, order != ORDERS.index("unknown"))
+    names = ("candidates", "order", "verdict", "gold", "candidate_vendors", "length", "named")
+    rows, at = read_each(raw, names, _row)
+    style = _one_style(raw, rows, at)
+    sizes = np.array([len(row.shown) for row in rows])[at]
+    if style == "ranking" and (sizes != sizes[0]).any():
+        other = int((sizes != sizes[0]).argmax())
+        told = f"{raw.place(0)} ranks {sizes[0]} candidates, {raw.place(other)} {sizes[other]}"
+        raise ValueError(f"{told}. Rankings of one file are of equally many: split it")
+    return Cells(raw, style, rows, at)
 
 
-def combined(codes: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The different combinations of codes, a row each, and the place of each row of the file in them."""
-    total = np.zeros(len(codes[0]), dtype=np.int64)
-    sizes = [int(code.max()) + 2 for code in codes]
-    for code, size in zip(codes, sizes, strict=True):
-        total = total * size + code + 1
-    found, at = np.unique(total, return_inverse=True)
-    keys = []
-    for size in reversed(sizes):
-        found, key = np.divmod(found, size)
-        keys.append(key - 1)
-    return np.column_stack(keys[::-1]), at
+def combined(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The first row of each different combination of codes, and the place of each row of the file in these."""
+    at = np.zeros(len(codes[0]), dtype=np.int64)
+    for code in codes:
+        at = np.unique(at * (int(code.max()) + 2) + code + 1, return_inverse=True)[1]
+    first = np.unique(at, return_index=True)[1]
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[at]
 
 
-def read_each(raw: Raw, names: list[str], read: Callable[..., Any]) -> tuple[list[Any], np.ndarray]:
-    """`read` applied to each different combination of cells of these columns; what it refuses is told with its row."""
-    stored = [raw.table[name].cat for name in names]
-    keys, at = combined([np.asarray(column.codes, dtype=np.int64) for column in stored])
+def read_each(raw: Raw, names: Sequence[str], read: Callable[[dict[str, Any]], Any]) -> tuple[list[Any], np.ndarray]:
+    """`read` applied to each different combination of cells of these columns; what it refuses is told with its row.
+
+    A cell that is empty, or whose column is not there, is None or missing. Also the place of each row in the results.
+    """
+    there = [name for name in names if name in raw.table]
+    first, at = combined([raw.table[name].cat.codes.to_numpy(dtype=np.int64) for name in there])
+    columns = [raw.table[name].iloc[first].astype(object) for name in there]
     values = []
-    for number, key in enumerate(keys):
-        texts = [
-            None if code < 0 else column.categories[code] for column, code in zip(stored, key, strict=True)
-        ]  # fmt: skip
-        values.append(tried(raw, at, number, read, *texts))
+    for number, cell in enumerate(zip(*(column.where(column.notna(), None) for column in columns), strict=True)):
+        try:
+            values.append(read(dict(zip(there, cell, strict=True))))
+        except ValueError as error:
+            count = int((at == number).sum())
+            more = f" (and {count - 1:,} more rows)" if count > 1 else ""
+            raise ValueError(f"{raw.place(int(first[number]))}{more}: {error}") from None
     return values, at
 
 
-def tried(raw: Raw, at: np.ndarray, number: int, read: Callable[..., Any], *given: Any) -> Any:
-    """`read` of what is given; its ValueError with the place of the first row that holds combination `number`."""
-    try:
-        return read(*given)
-    except ValueError as error:
-        rows = np.flatnonzero(at == number)
-        more = f" (and {len(rows) - 1:,} more rows)" if len(rows) > 1 else ""
-        raise ValueError(f"{raw.place(int(rows[0]))}{more}: {error}") from None
+def _row(cell: dict[str, str | None]) -> Row:
+    written = candidates_of(_needed(cell["candidates"], "candidates"))
+    order = (cell.get("order") or "shown").lower()
+    if order not in ORDERS:
+        raise ValueError(f"order {order[:40]!r}; valid: {', '.join(ORDERS)}, or nothing (shown)")
+    shown = written[::-1] if order == "reversed" else written
+
+    def each(name: str, read: Callable[[str], Any]) -> tuple[Any, ...]:
+        text = cell.get(name)
+        parts = [""] * len(shown) if text is None else listed(text)
+        if len(parts) != len(shown):
+            raise ValueError(f"{name} {text[:60]!r} has {len(parts)} values for {len(shown)} candidates")
+        # As written or turned: whichever order the names of the row have.
+        return tuple(read(part) if part else None for part in (parts if written == shown else parts[::-1]))
+
+    vendor = partial(reading.name_of, what="a vendor")
+    made, named = (each(name, vendor) for name in ("candidate_vendors", "named"))
+    verdict, gold = verdict_of(cell["verdict"], shown), _gold_of(cell.get("gold"), shown)
+    return Row(shown, order != "unknown", verdict, gold, made, each("length", _length), named)
 
 
 def _needed(text: str | None, name: str) -> str:
     if text is None:
         raise ValueError(f"{name} is empty")
     return text
-
-
-def _order(raw: Raw) -> np.ndarray:
-    if "order" not in raw.table:
-        return np.zeros(len(raw.table), dtype=np.int64)
-
-    def way(text: str | None) -> int:
-        if text is not None and text.lower() not in ORDERS:
-            raise ValueError(f"order {text[:40]!r}; valid: {', '.join(ORDERS)}, or nothing (shown)")
-        return ORDERS.index((text or "shown").lower())
-
-    values, at = read_each(raw, ["order"], way)
-    return np.array(values, dtype=np.int64)[at]
-
-
-def _turned(names: tuple[str, ...], way: int) -> tuple[str, ...]:
-    return names[::-1] if ORDERS[way] == "reversed" else names
-
-
-def _said(raw: Raw, name: str, shown: list[tuple[str, ...]], shown_at: np.ndarray) -> tuple[list[Said], np.ndarray]:
-    column = raw.table[name].cat
-    keys, at = combined([shown_at, np.asarray(column.codes, dtype=np.int64)])
-    read = verdict_of if name == "verdict" else _gold_of
-    return [
-        tried(raw, at, number, read, None if code < 0 else column.categories[code], shown[place])
-        for number, (place, code) in enumerate(keys)
-    ], at
 
 
 def _gold_of(text: str | None, shown: tuple[str, ...]) -> Said:
@@ -317,81 +307,7 @@ def _gold_of(text: str | None, shown: tuple[str, ...]) -> Said:
         raise ValueError(f"gold: {error}") from None
 
 
-def _one_style(raw: Raw, said: list[Said], at: np.ndarray, shown: list[tuple[str, ...]]) -> str:
-    """The one style of all verdicts that can be read."""
-    first = {}
-    for number, each in enumerate(said):
-        if each.style:
-            first.setdefault(each.style, []).append(number)
-    if not first:  # that no reply had a verdict is a result; of which style it is, the candidates tell
-        return {1: "scores", 2: "label"}.get(max(map(len, shown), default=0), "ranking")
-    if len(first) > 1:
-        rows = {style: int(np.isin(at, numbers).argmax()) for style, numbers in first.items()}
-        told = "; ".join(
-            f"{raw.place(row)} holds {STYLES[style]} ({str(raw.table['verdict'].iloc[row])[:40]!r})"
-            for style, row in sorted(rows.items(), key=lambda each: each[1])
-        )
-        raise ValueError(f"{told}. One file holds one style of verdicts: split it")
-    return next(iter(first))
-
-
-def _one_size(raw: Raw, shown: list[tuple[str, ...]], at: np.ndarray) -> None:
-    sizes = np.array([len(each) for each in shown])[at]
-    if (sizes != sizes[0]).any():
-        other = int((sizes != sizes[0]).argmax())
-        told = f"{raw.place(0)} ranks {sizes[0]} candidates, {raw.place(other)} {sizes[other]}"
-        raise ValueError(f"{told}. Rankings of one file are of equally many: split it")
-
-
-def labels(raw: Raw, name: str, instead: str | None) -> pd.Categorical:
-    """A column of names, checked; `instead` of an empty cell, which is an error where that is None."""
-    if name not in raw.table:
-        return pd.Categorical.from_codes(np.zeros(len(raw.table), dtype=np.int8), pd.Index([instead], dtype=object))
-
-    def one(text: str | None) -> str:
-        if text is None and instead is not None:
-            return instead
-        return reading.name_of(_needed(text, name), name)
-
-    values, at = read_each(raw, [name], one)
-    codes, categories = pd.factorize(np.array(values, dtype=object))
-    return pd.Categorical.from_codes(codes[at], pd.Index(categories, dtype=object))
-
-
-def each(cells: Cells, name: str, read: Callable[[str], Any]) -> tuple[list[tuple[Any, ...]], np.ndarray] | None:
-    """The values of a column that holds one for each candidate, in shown order, and the place of each row in them.
-
-    None where there is no such column. An empty cell is one without any value (None each). More or fewer values than
-    candidates are a ValueError.
-    """
-    raw = cells.raw
-    if name not in raw.table:
-        return None
-    column = raw.table[name].cat
-    cell = raw.table["candidates"].cat
-    written = np.asarray(cell.codes, dtype=np.int64)
-    keys, at = combined([cells.shown_at, written, np.asarray(column.codes, dtype=np.int64)])
-    values = []
-    for number, (place, names, code) in enumerate(keys):
-        shown = cells.shown[place]
-        text = None if code < 0 else column.categories[code]
-        # As written or turned: whichever order the names of the row have.
-        turned = candidates_of(cell.categories[names]) != shown
-        values.append(tried(raw, at, number, _values, text, len(shown), turned, name, read))
-    return values, at
-
-
-def _values(text: str | None, size: int, turned: bool, name: str, read: Callable[[str], Any]) -> tuple[Any, ...]:
-    if text is None:
-        return (None,) * size
-    parts = listed(text)
-    if len(parts) != size:
-        raise ValueError(f"{name} {text[:60]!r} has {len(parts)} values for {size} candidates")
-    found = tuple(read(part) if part else None for part in parts)
-    return found[::-1] if turned else found
-
-
-def length(text: str) -> float:
+def _length(text: str) -> float:
     """How long an answer is; what is no number from 0 is a ValueError."""
     value = float(text) if NUMBER.fullmatch(text) else math.nan
     if not 0 <= value < math.inf:
@@ -399,43 +315,60 @@ def length(text: str) -> float:
     return value
 
 
-def vendor(text: str) -> str:
-    """Who made a model, as figures and tables can hold it."""
-    return reading.name_of(text, "a vendor")
+def _one_style(raw: Raw, rows: list[Row], at: np.ndarray) -> str:
+    """The one style of all verdicts that can be read."""
+    first: dict[str, int] = {}
+    for number, row in enumerate(rows):
+        if row.verdict.style and row.verdict.style not in first:
+            first[row.verdict.style] = int((at == number).argmax())
+    if not first:  # that no reply had a verdict is a result; of which style it is, the candidates tell
+        return {1: "scores", 2: "label"}.get(max(len(row.shown) for row in rows), "ranking")
+    if len(first) > 1:
+        told = "; ".join(
+            f"{raw.place(row)} holds {STYLES[style]} ({str(raw.table['verdict'].iloc[row])[:40]!r})"
+            for style, row in first.items()
+        )
+        raise ValueError(f"{told}. One file holds one style of verdicts: split it")
+    return next(iter(first))
+
+
+def labels(raw: Raw, name: str, instead: str | None) -> pd.Categorical:
+    """A column of names, checked; `instead` of an empty cell, which is an error where that is None."""
+    if name not in raw.table:
+        return pd.Categorical([instead]).repeat(len(raw.table))
+
+    def one(cell: dict[str, str | None]) -> str:
+        if cell[name] is None and instead is not None:
+            return instead
+        return reading.name_of(_needed(cell[name], name), name)
+
+    values, at = read_each(raw, [name], one)
+    codes, categories = pd.factorize(np.array(values, dtype=object))
+    return pd.Categorical.from_codes(codes[at], pd.Index(categories, dtype=object))
 
 
 def vendors(cells: Cells) -> dict[str, str]:
     """The vendor of each candidate; a candidate with two is a ValueError."""
-    told = each(cells, "candidate_vendors", vendor)
     known: dict[str, str] = {}
-    if told is None:
-        return known
-    values, at = told
-    _, first = np.unique(at, return_index=True)
-    for number, row in enumerate(first):
-        for name, made in zip(cells.shown[cells.shown_at[row]], values[number], strict=True):
+    for number, row in enumerate(cells.rows):
+        for name, made in zip(row.shown, row.vendors, strict=True):
             if made is not None and known.setdefault(name, made) != made:
-                told_twice = f"candidate {name!r} is of the vendor {made!r}, and of {known[name]!r} before"
-                raise ValueError(f"{cells.raw.place(int(row))}: {told_twice}")
+                twice = f"candidate {name!r} is of the vendor {made!r}, and of {known[name]!r} before"
+                raise ValueError(f"{cells.raw.place(int((cells.at == number).argmax()))}: {twice}")
     return known
 
 
 def judge_vendors(raw: Raw) -> pd.Categorical:
     """The vendor of each row's judge ("": told nowhere); a judge with two is a ValueError."""
-    found = labels(raw, "judge_vendor", "")
-    judges = raw.table["judge"].cat.codes.to_numpy(dtype=np.int64)
-    keys, at = combined([judges, found.codes.astype(np.int64)])
-    known: dict[int, str] = {}
-    for number, (judge, code) in enumerate(keys):
-        made = found.categories[code]
-        if made and known.setdefault(judge, made) != made:
-            row = int((at == number).argmax())
-            told = f"judge {raw.table['judge'].iloc[row]!r} is of the vendor {made!r}, and of {known[judge]!r} before"
-            raise ValueError(f"{raw.place(row)}: {told}")
+    judges, made = labels(raw, "judge", None), labels(raw, "judge_vendor", "")
+    known: dict[str, str] = {}
+    for row in combined([judges.codes.astype(np.int64), made.codes.astype(np.int64)])[0]:
+        judge, vendor = judges[row], made[row]
+        if vendor and known.setdefault(judge, vendor) != vendor:
+            told = f"judge {judge!r} is of the vendor {vendor!r}, and of {known[judge]!r} before"
+            raise ValueError(f"{raw.place(int(row))}: {told}")
     # What one row tells of a judge holds for those that leave it empty.
-    vendors = ["", *sorted(set(known.values()))]
-    of = np.array([vendors.index(known.get(judge, "")) for judge in range(int(judges.max()) + 1)])
-    return pd.Categorical.from_codes(of[judges], pd.Index(vendors, dtype=object))
+    return pd.Categorical(judges.map(lambda judge: known.get(judge, "")))
 
 
 def repeats(raw: Raw) -> np.ndarray:
@@ -443,7 +376,8 @@ def repeats(raw: Raw) -> np.ndarray:
     if "repeat" not in raw.table:
         return np.zeros(len(raw.table), dtype=np.int64)
 
-    def one(text: str | None) -> int:
+    def one(cell: dict[str, str | None]) -> int:
+        text = cell["repeat"]
         if text is None or not text.isascii() or not text.isdigit() or len(text) > 6:
             raise ValueError(f"repeat {text!r}, expected a whole number from 0")
         return int(text)

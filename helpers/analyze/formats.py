@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from helpers.biases import hinting
 from helpers.biases.position.both_orders import SIGNS
 from helpers.datasets.answers import maker
 from helpers.datasets.games import FORMATS as PUBLISHED
-from helpers.datasets.games import LLMBAR_LABELS, instructions, records_of
+from helpers.datasets.games import LLMBAR_LABELS, format_of, instructions, records_of
 from helpers.datasets.hub import ERROR_FILES, JUDGMENT_FILES
 from helpers.datasets.questions import UNKNOWN
 from helpers.datasets.reading import first_record, id_of, number_or_nan, text_field, whole_number
@@ -181,19 +181,14 @@ def _makers(candidates: Any) -> Any:
     return [maker(str(name).strip()) for name in names]
 
 
-def _pairs(format: str) -> Callable[[Path], Held]:
-    """What makes held verdicts of a format's games frame; its column `gold`, if it has one, says what is right."""
-
-    def adapter(path: Path) -> Held:
-        frame = datasets.load_pairwise(path, format)
-        return games(frame, format, path.stem, frame["gold"].to_numpy() if "gold" in frame else None)
-
-    return adapter
+def pairs(path: Path, format: str) -> Held:
+    """The held verdicts of a format's games frame; its column `gold`, if it has one, says what is right."""
+    frame = datasets.load_pairwise(path, format)
+    return games(frame, format, path.stem, frame["gold"].to_numpy() if "gold" in frame else None)
 
 
-#: What loads each format, by its name in `datasets/formats.toml`.
+#: What loads each format that needs more than `pairs`, by its name in `datasets/formats.toml`.
 LOADERS: dict[str, Callable[[Path], Held]] = {
-    **{name: _pairs(name) for name in ("fastchat-pair", "analyzer", "judgebench", "alpaca-eval", "arena-battles")},
     "llmbar": llmbar,
     "pandalm": pandalm,
     "llm-eval": llm_eval,
@@ -205,21 +200,8 @@ LOADERS: dict[str, Callable[[Path], Held]] = {
 }
 
 
-@dataclass(frozen=True)
-class Format:
-    """How a format is known, by sets of fields of its first record, and what loads it."""
-
-    fields: tuple[frozenset[str], ...]
-    load: Callable[[Path], Held]
-    words: str
-
-
-#: Formats in the order in which they are tried: whose fields hold another's comes first.
-FORMATS = {
-    name: Format(tuple(frozenset(fields.split()) for fields in form["known_by"]), LOADERS[name], form["words"])
-    for name, form in PUBLISHED.items()
-    if form["known_by"]
-}
+#: Formats of files of verdicts, in the order in which they are tried.
+FORMATS = {name: form for name, form in PUBLISHED.items() if form["known_by"]}
 TIDY = "tidy"
 NAMES = (TIDY, *FORMATS)
 #: How many files of a folder are looked into before it is read as what it seems to be.
@@ -256,7 +238,7 @@ def load(
             raise ValueError(f"{path}: tidy verdicts are one file, this is a folder")
         held = load_tidy(path, ignore_extra, {theirs: ours for ours, theirs in (names or {}).items()}, positive)
     else:
-        held = FORMATS[chosen].load(path)
+        held = LOADERS[chosen](path) if chosen in LOADERS else pairs(path, chosen)
         held = replace(held, name=path.name) if path.is_dir() else held
     return replace(held, notes=(*held.notes, *_alike(held)))
 
@@ -309,15 +291,15 @@ def _of_file(path: Path) -> str:
         wide = end != ".parquet" and {"model_a", "model_b", "winner"} <= {*header(path)[1]}
         return "wide-pairs" if wide else TIDY
     record = first_record(path)
-    for name, format in FORMATS.items():
-        if any(fields <= record.keys() for fields in format.fields):
-            return name
+    if name := format_of(record):
+        return name
     # With two of its columns a file means to be tidy: what is wrong with it is told column by column.
     if len(record.keys() & {*reading.REQUIRED}) >= 2 or not record:
         return TIDY
     if shape := reading.shape_of(record):
         raise ValueError(f"{path}: {shape}")
-    fields = {TIDY: (frozenset(reading.REQUIRED),)} | {name: format.fields for name, format in FORMATS.items()}
+    fields = {TIDY: [{*reading.REQUIRED}]}
+    fields |= {name: [{*each.split()} for each in form["known_by"]] for name, form in FORMATS.items()}
     nearest = sorted(fields, key=lambda name: -max(len(each & record.keys()) / len(each) for each in fields[name]))
     told = (f"{name} ({' or '.join(', '.join(sorted(each)) for each in fields[name])})" for name in nearest)
     raise ValueError(

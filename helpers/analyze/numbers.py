@@ -19,9 +19,7 @@ from helpers.biases.top_choice import defended, rates
 from helpers.stats.agreement import krippendorff_alpha
 from helpers.stats.intervals import NAN, Interval, cluster_sums, clustered, clusters_of, estimate, no_interval, wilson
 from helpers.stats.own_vendor import own_vendor_effects
-from helpers.stats.tests import holm
 from helpers.types import Estimate
-from helpers.words import display_name, listed, p_text
 
 #: More combinations of judge and candidate, say, than anybody reads: numbers of all together stand for them.
 MOST_CELLS = 2000
@@ -82,19 +80,8 @@ def by_candidate(id: str, frame: pd.DataFrame, values: np.ndarray, data: str, un
 #: What is the same where two judges are compared.
 SAME = ["source", "condition", "question_id", "baseline", "candidate", "first"]
 EFFECTS = {"own_vendor_win_effect": "pp", "own_vendor_score_effect": "score"}
-#: What an effect of judges says, what else explains it, and what is counted.
-WORDS = {
-    "own_vendor_win_effect": ("let its answers win {} more often", "place and sharpness", "pairs"),
-    "own_vendor_score_effect": ("score its answers {} higher", "leniency and use of the scale", "scores"),
-}
-LEVEL = 0.05
 #: More values (scores, or pairs of a judge) than these are not fitted.
 MOST_VALUES = 1_000_000
-
-
-def of_pairs(rows: pd.DataFrame, data: str) -> list[Estimate]:
-    """The effect of the own vendor on wins, its wins where both orders agree, and its excess over other judges'."""
-    return [*own_vendor_win_effect(rows, data), *own_vendor_win_agreed(rows, data), *own_vendor_win_excess(rows, data)]
 
 
 def own_vendor_win_effect(rows: pd.DataFrame, data: str) -> list[Estimate]:
@@ -149,16 +136,12 @@ def own_vendor_win_agreed(rows: pd.DataFrame, data: str) -> list[Estimate]:
     both = kept.groupby(keys, observed=True)["won"].agg(["min", "max", "size"])
     agreed = both.index[(both["size"] == 2) & (both["min"] == both["max"])]
     first = kept.drop_duplicates(keys).set_index(keys).loc[agreed].reset_index()
-    return [
-        estimate("own_vendor_win_agreed", {"vendor": vendor, "judges": who}, _rate(part[part["mine"] == mine]), data)
-        for vendor, part in _shares(first)
-        for who, mine in (("own", True), ("others", False))
-        if (part["mine"] == mine).any()
-    ]
-
-
-def _rate(part: pd.DataFrame) -> Interval:
-    return mean(part["share"].to_numpy(dtype=float), pd.factorize(clusters_of(part))[0])
+    found = []
+    for vendor, part in _shares(first):
+        part = part.assign(vendor=vendor, judges=np.where(part["mine"], "own", "others"))
+        shares = by("own_vendor_win_agreed", part, part["share"].to_numpy(dtype=float), ["vendor", "judges"], data)
+        found += sorted(shares, key=lambda each: each.where["judges"] != "own")
+    return found
 
 
 def _shares(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -209,67 +192,22 @@ def _judged_by_both(part: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return part[(group.transform("max").astype(int) - group.transform("min").astype(int)) == 1]
 
 
-def sentences(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Who prefers the own vendor, after Holm over vendors, or why that cannot be known; then what only describes."""
-    for id in EFFECTS:
-        some = [each for each in estimates if each.id == id]
-        p = holm([each.p for each in some])
-        for why in dict.fromkeys(each.method for each in some if each.value != each.value):
-            names = [display_name(e.where["vendor"]) for e in some if e.value != e.value and e.method == why]
-            yield f"- Whether judges of {listed(names)} prefer their own vendor is **not identified**: {why}."
-        family = int((~np.isnan(p)).sum())
-        for each, corrected in zip(some, p, strict=True):
-            if each.value == each.value:
-                yield f"- {_effect(id, each)}: {_standing(each, corrected, family)}.{_agreed(estimates, each)}"
-        described = [each for each in estimates if each.id == id.replace("effect", "excess")]
-        if described:
-            values = listed([f"{display_name(each.where['vendor'])} {each}" for each in described])
-            yield (
-                f"- Described only: a vendor's judges minus all other judges, on its answers: {values}. Partial or "
-                "less sharp judges of *other* vendors move these numbers too, so that none of them is a finding."
-            )
-
-
-def _effect(id: str, each: Estimate) -> str:
-    what, beside, of = WORDS[id]
-    sure = f"{each} (n = {each.n:,} {of} of a judge, {each.clusters:,} questions)"
-    return f"{display_name(each.where['vendor'])} judges {what.format(sure)} than quality, {beside} explain"
-
-
-def _standing(each: Estimate, p: float, family: int) -> str:
-    if p != p:
-        return f"not tested ({each.method})"
-    preferred = "preference for the own vendor shown" if each.value > 0 else "shown: they disfavour it"
-    shown = "no preference shown" if p >= LEVEL else preferred
-    return f"**{shown}** (p {p_text(p)}, Holm over {family} vendor{'' if family == 1 else 's'})"
-
-
-def _agreed(estimates: Sequence[Estimate], each: Estimate) -> str:
-    """The wins where both orders agree: shares that judges who follow the place do not blur."""
-    agreed = [e for e in estimates if (e.id, e.where.get("vendor")) == ("own_vendor_win_agreed", each.where["vendor"])]
-    who = {"own": "its own judges", "others": "other judges"}
-    shares = [f"{round(e.value * e.n):,} of {e.n:,} pairs by {who[e.where['judges']]}" for e in agreed]
-    return f" Where both orders agree, its answer wins {listed(shares)}." if shares else ""
-
-
 #: A table of judges by pairs with more cells takes more memory than it is worth.
 MOST_TABLE = 20_000_000
 
 
-def real(frame: pd.DataFrame) -> pd.DataFrame:
-    """The verdicts on different answers: not those on one text twice, nor on a grossly bad one."""
-    return frame[~frame["condition"].isin(["identical", "quality_gap"])].reset_index(drop=True)
-
-
 def pair_numbers(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """Every number of this module from a games frame with `ordered`, `won` and vendors of both sides."""
-    rows = real(frame)
+    # The same text twice, and a grossly bad answer, are controls.
+    rows = frame[~frame["condition"].isin(["identical", "quality_gap"])].reset_index(drop=True)
     return [
         *first_place_share(rows, data),
         *candidate_win_rate(rows, data),
         *longer_win_rate(rows, data),
         *scored_pairs(rows, data),
-        *of_pairs(rows, data),
+        *own_vendor_win_effect(rows, data),
+        *own_vendor_win_agreed(rows, data),
+        *own_vendor_win_excess(rows, data),
         *agreement_winners(rows, data, seed),
     ]
 
@@ -318,25 +256,30 @@ def scored_pairs(rows: pd.DataFrame, data: str) -> list[Estimate]:
 
 def agreement_winners(rows: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How far judges agree on winners, alpha and raw: their first verdicts on the same pair in the same order."""
-    first = rows[(rows["repeat"] == 0) & rows["won"].notna()]
-    judges = first["judge"].nunique()
-    units = first.groupby(SAME, observed=True).ngroup().to_numpy()
-    if judges < 2 or (len(units) and (units.max() + 1) * judges > MOST_TABLE):
+    table, questions = _by_judge(rows, np.sign(2 * rows["won"].to_numpy() - 1), SAME)
+    if not len(table):
         return []
-    codes, _ = pd.factorize(first["judge"])
-    table = np.full((units.max() + 1, judges), math.nan)
-    table[units, codes] = np.sign(2 * first["won"].to_numpy() - 1)
-    questions = np.zeros(len(table), dtype=int)
-    questions[units] = pd.factorize(clusters_of(first))[0]
-    several = (~np.isnan(table)).sum(axis=1) > 1
-    if not several.any():
-        return []
-    table, questions = table[several], questions[several]
     alpha = krippendorff_alpha(table, "nominal", seed, questions)
     return [
         estimate("agreement_winners", {}, alpha, data, "alpha"),
         estimate("raw_agreement_winners", {}, _raw(table, questions), data),
     ]
+
+
+def _by_judge(rows: pd.DataFrame, values: np.ndarray, same: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The first values by what is the `same` and by judge, where two or more have one; and the question of each row."""
+    kept = (rows["repeat"] == 0).to_numpy() & ~np.isnan(values)
+    rows, values = rows[kept], values[kept]
+    units = rows.groupby(same, observed=True).ngroup().to_numpy()
+    codes, judges = pd.factorize(rows["judge"])
+    size = int(units.max(initial=-1)) + 1
+    if size * len(judges) > MOST_TABLE:
+        return np.empty((0, 0)), np.zeros(0, dtype=int)
+    table, questions = np.full((size, len(judges)), math.nan), np.zeros(size, dtype=int)
+    table[units, codes] = values
+    questions[units] = pd.factorize(clusters_of(rows))[0]
+    several = (~np.isnan(table)).sum(axis=1) > 1
+    return table[several], questions[several]
 
 
 def _raw(table: np.ndarray, questions: np.ndarray) -> Interval:
@@ -368,21 +311,11 @@ def score_numbers(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 
 def agreement_scores(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How far judges agree on the scores of the same answers; nothing for one judge, or for too many scores."""
-    rows = frame[(frame["repeat"] == 0) & frame["score"].notna()]
-    judges = rows["judge"].nunique()
-    if judges < 2 or rows["score"].nunique() > MOST_SCORES:
+    if frame["score"].nunique() > MOST_SCORES:
         return []
-    units = rows.groupby(["question_id", "candidate"], observed=True).ngroup().to_numpy()
-    codes, _ = pd.factorize(rows["judge"])
-    table = np.full((units.max() + 1, judges), math.nan)
-    table[units, codes] = rows["score"].to_numpy()
-    questions = np.zeros(len(table), dtype=int)
-    questions[units] = pd.factorize(clusters_of(rows))[0]
-    several = (~np.isnan(table)).sum(axis=1) > 1
-    if not several.any():
-        return []
-    alpha = krippendorff_alpha(table[several], "ordinal", seed, questions[several])
-    return [estimate("agreement_scores", {}, alpha, data, "alpha")]
+    table, questions = _by_judge(frame, frame["score"].to_numpy(dtype=float), ["question_id", "candidate"])
+    alpha = krippendorff_alpha(table, "ordinal", seed, questions) if len(table) else None
+    return [estimate("agreement_scores", {}, alpha, data, "alpha")] if alpha else []
 
 
 #: More comparisons of judge and candidate than these are measured a judge at a time only.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +20,10 @@ import pandas as pd
 from helpers.datasets.reading import (
     MOST_BYTES,
     Problem,
+    checked_name,
     decoded,
     end_of_name,
+    open_parquet,
     read_bytes,
     read_lines,
     read_records,
@@ -52,11 +55,10 @@ OPTIONAL = {
     "named": "under whose vendor's name each answer was shown, in the order of `candidates`; empty: under none",
 }
 ALL = REQUIRED | OPTIONAL
-#: More rows, candidates of a row, letters of a cell or of a name than any file of verdicts holds.
+#: More rows, candidates of a row, or letters of a cell than any file of verdicts holds.
 MOST_ROWS = 5_000_000
 MOST_CANDIDATES = 64
 LONGEST_CELL = 20_000
-LONGEST_NAME = 200
 #: How near a name must be to be offered: at 0.6, difflib's own, "order" would be offered to whoever writes "model".
 NEAR = 0.65
 
@@ -126,15 +128,9 @@ def _perhaps(name: str, unknown: Sequence[str]) -> str:
 
 def name_of(text: str, what: str) -> str:
     """A name as sentences and figures can hold it; empty, too long or with signs nobody sees is a ValueError."""
-    name = text.strip()
-    if not name:
+    if not text.strip():
         raise ValueError(f"{what} is empty")
-    if len(name) > LONGEST_NAME:
-        raise ValueError(f"{what} {name[:40]!r}... has {len(name)} letters; at most {LONGEST_NAME}")
-    if not name.isprintable():
-        sign = next(each for each in name if not each.isprintable())
-        raise ValueError(f"{what} {name[:40]!a} holds signs that cannot be printed (U+{ord(sign):04X})")
-    return name
+    return checked_name(text.strip(), what)
 
 
 #: What reads a file, by the end of its name; text files may end in .gz too.
@@ -215,63 +211,41 @@ def _cells(path: Path, line: int, text: str, separator: str) -> list[str]:
 
 
 def _delimited(path: Path, ignore_extra: bool, names: Mapping[str, str]) -> Raw:
-    import pyarrow
-    from pyarrow import csv
-
     data = read_bytes(path)
-    line, found, separator = header(path, data)
+    first, found, separator = header(path, data)
     found = [names.get(name, name) for name in found]
     # Columns without a name are those of commas that a spreadsheet adds, and left out where they are empty.
-    titles = [name if name.strip() else f"\0{at}" for at, name in enumerate(found)]
-    bare = [title for title in titles if title.startswith("\0")]
-    kept = check([title for title in titles if title not in bare], f"{path}, line {line}", ignore_extra)
+    named = [name for name in found if name.strip()]
+    kept = check(named, f"{path}, line {first}", ignore_extra)
+    rows, lines = [], []
+    cells = reader(itertools.islice(io.StringIO(decoded(path, data), newline=""), first, None), delimiter=separator)
     try:
-        table = csv.read_csv(
-            io.BytesIO(data),
-            read_options=csv.ReadOptions(skip_rows=line, column_names=titles),
-            parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-            convert_options=csv.ConvertOptions(
-                column_types=dict.fromkeys(titles, pyarrow.string()),
-                strings_can_be_null=False,
-                include_columns=[*kept, *bare],
-            ),
-        )
-    except pyarrow.ArrowException as error:
-        raise ValueError(_told(path, data, separator, len(found), error)) from None
-    filled = any(text.strip() for name in bare for text in table.column(name).unique().to_pylist())
+        line = first + 1
+        for row in cells:
+            if row and len(row) != len(found):
+                told = f"{len(row)} cells where the header has {len(found)} (a value that holds {separator!r} stands in"
+                raise ValueError(f"{path}, line {line}: {told} quotes)")
+            if row:
+                rows.append(row)
+                lines.append(line)
+            line = first + cells.line_num + 1
+    except csv_error as error:
+        raise ValueError(f"{path}, line {first + cells.line_num}: not readable as a table: {error}") from None
+    columns = [*zip(*rows, strict=True)] or [()] * len(found)
+    filled = any(any(map(str.strip, column)) for name, column in zip(found, columns, strict=True) if not name.strip())
     if filled and not ignore_extra:
-        check([*dict.fromkeys(name.strip() for name in found)], f"{path}, line {line}", ignore_extra)
-    # Lines and rows are the same thing where no value runs over several lines.
-    plain = data.rstrip(b"\r\n").count(b"\n") == len(table) + line - 1
-    return Raw(path, _categories(table.select(kept)), range(line + 1, len(table) + line + 1) if plain else None)
-
-
-def _told(path: Path, data: bytes, separator: str, size: int, error: Exception) -> str:
-    """What the reader of CSV says, in one short line, with the line of the file."""
-    text = decoded(path, data)
-    told = " ".join(str(error).split()).removeprefix("CSV parse error: ")[:200]
-    rows = reader(io.StringIO(text, newline=""), delimiter=separator)
-    try:
-        line = next((rows.line_num for row in rows if row and len(row) != size), None)
-    except csv_error:
-        line = None
-    where = f"{path}, line {line}" if line else f"{path}"
-    return f"{where}: not readable as a table: {told} (a value that holds {separator!r} stands in quotes)"
+        check([*dict.fromkeys(name.strip() for name in found)], f"{path}, line {first}", ignore_extra)
+    table = {name: texts(columns[found.index(name)]) for name in kept}
+    return Raw(path, pd.DataFrame(table), tuple(lines))
 
 
 def _parquet(path: Path, ignore_extra: bool, names: Mapping[str, str]) -> Raw:
-    import pyarrow
-    from pyarrow import parquet
-
-    try:
-        file = parquet.ParquetFile(path)
+    with open_parquet(path) as file:
         found = {names.get(name, name): name for name in file.schema_arrow.names}
         kept = check(list(found), str(path), ignore_extra)
         if file.metadata.num_rows > MOST_ROWS:
             raise ValueError(f"{path}: {file.metadata.num_rows:,} rows; at most {MOST_ROWS:,}")
         table = file.read(columns=[found[name] for name in kept]).rename_columns(kept)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise ValueError(f"{path}: not readable as Parquet: {' '.join(str(error).split())[:200]}") from None
     return Raw(path, _categories(table), None)
 
 
@@ -351,21 +325,14 @@ def _categories(table: pyarrow.Table) -> pd.DataFrame:
         column = table.column(name)
         if pyarrow.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if not pyarrow.types.is_string(column.type):
+        if pyarrow.types.is_nested(column.type) or pyarrow.types.is_null(column.type):
             found[name] = texts(column.to_pylist())
             continue
         coded = column.combine_chunks().dictionary_encode()
-        values = [text_of(value) for value in coded.dictionary.to_pylist()]
-        found[name] = _merged(values, coded.indices.fill_null(-1).to_numpy(zero_copy_only=False))
+        known = texts(coded.dictionary.to_pylist())
+        codes = np.append(known.codes, -1)[coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+        found[name] = pd.Categorical.from_codes(codes, known.categories)
     return pd.DataFrame(found)
-
-
-def _merged(values: list[str | None], codes: Any) -> pd.Categorical:
-    """Codes of raw texts as codes of stripped ones, empty ones as missing."""
-    kept: dict[str, int] = {}
-    new = [-1 if value is None else kept.setdefault(value, len(kept)) for value in values]
-    mapped = np.array([*new, -1], dtype=np.int64)[codes]
-    return pd.Categorical.from_codes(mapped, pd.Index(list(kept), dtype=object))
 
 
 def _lengths(raw: Raw) -> None:

@@ -14,19 +14,21 @@ import numpy as np
 import pandas as pd
 
 from helpers import figures, frames
-from helpers.analyze import numbers as analyze_numbers
-from helpers.analyze.analysis import COMPUTED, CONTROLS, MISSING, TESTS, Analysis, analyze
+from helpers.analyze.analysis import COMPUTED, CONTROLS, HERE, MISSING, WORDS, Analysis, analyze, declared
 from helpers.analyze.numbers import EVERYBODY, MOST_COMPARISONS
 from helpers.analyze.tidy import STYLES
 from helpers.biases import hinting, position, top_choice
 from helpers.biases.position.findings import NOISE
+from helpers.config.numbers import declared_by
 from helpers.escaping import markdown
 from helpers.export import export, held
 from helpers.export import write as write_files
 from helpers.figures import Figure
+from helpers.stats.standing import conclude
 from helpers.tables import Table, table
 from helpers.types import Estimate, short_hash
 from helpers.words import display_name, plain
+from helpers.words.sentences import lines
 
 #: So many names of numbers that are not computed.
 MOST_NAMES = 5
@@ -36,26 +38,15 @@ BESIDE = ("unreadable_share", "change_rate_repeat", "loss_change")
 KEYED = ("turn", "hint")
 COUNTED = "self_bias_as_counted"
 #: What no column of a file could mend.
-NEVER = tuple(TESTS[name][1] for name in ("published", "people", "asked", "model"))
-#: Numbers that are told one a line, with the words before them.
-TOLD = {
-    "first_place_share": "the answer shown first wins, of verdicts that name a winner (place and quality together "
-    "unless orders were drawn by lot or both were asked)",
-    "longer_win_rate": "the longer answer wins (length and quality together)",
-    "first_place_score_effect": "points more for the answer shown first, over both orders",
-    "gold_accuracy": "right, by the gold labels",
-    "score_error": "above the gold score on average",
-    "agreement_winners": "agreement of judges on winners, Krippendorff's alpha",
-    "raw_agreement_winners": "agreement of judges on winners, chance included",
-    "agreement_scores": "agreement of judges on scores, Krippendorff's alpha",
-    "both_order_inconsistent": "verdicts whose two orders disagreed",
-    COUNTED: "own first places as their source counts them, judgments taken as independent",
-}
-RANKED = {
-    "candidate_win_rate": "win rates, over all opponents",
-    "candidate_score_mean": "mean scores",
-    "candidate_top1_rate": "first places",
-}
+NEVER = tuple(WORDS[name] for name in ("published", "people", "asked", "model"))
+#: Numbers that are concluded of, vendor by vendor, and those that stand below a line of their words (`describe`).
+CONCLUDED = tuple(f"own_vendor_{kind}" for kind in ("win_effect", "score_effect", "win_agreed", "win_excess"))
+CONCLUDED += ("own_vendor_score_excess",)
+TOLD = (
+    *("first_place_share", "longer_win_rate", "first_place_score_effect", "gold_accuracy", "score_error"),
+    *("agreement_winners", "raw_agreement_winners", "agreement_scores", "both_order_inconsistent", COUNTED),
+)
+RANKED = ("candidate_win_rate", "candidate_score_mean", "candidate_top1_rate")
 
 
 def summary(analysis: Analysis) -> str:
@@ -118,16 +109,18 @@ def _of(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
     yield from places(estimates)
     if analysis.held.style == "ranking":
         yield from _ranked(analysis, estimates)
-    yield from analyze_numbers.sentences(estimates)
-    for id, words in TOLD.items():
+    if told := lines(conclude([each for each in estimates if each.id in CONCLUDED], declared_by(HERE)), "{vendor}"):
+        yield told
+    words = {id: each.describe.partition(": {value}")[0] for of in declared().values() for id, each in of.items()}
+    for id in TOLD:
         some = farthest_first([each for each in estimates if each.id == id and "category" not in each.where])
         if len(some) == 1:
-            yield f"- {_who(some[0])}{words}: {_sure(some[0])}."
+            yield f"- {_who(some[0])}{words[id]}: {_sure(some[0])}."
         elif some:
-            yield f"- {words}:"
+            yield f"- {words[id]}:"
             yield from limited([f"  - {_who(each)}{_sure(each)}." for each in some], "  ")
-    for id, words in RANKED.items():
-        yield from _table(estimates, id, words)
+    for id in RANKED:
+        yield from _table(estimates, id, words[id])
 
 
 def _ranked(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
@@ -215,13 +208,12 @@ def places(estimates: Sequence[Estimate]) -> Iterator[str]:
         for some in (whole, single)
     ]
     # What is true of every line is said once.
-    often = sum(NOISE in line for lines in told for line in lines) > 1
+    often = sum(NOISE in line for found in told for line in found) > 1
     most = MOST_LINES
-    for lines in told:
-        if lines:
-            yield from loudest([line.replace(NOISE, "") if often else line for line in lines], most)
-            yield ""
-            most = MOST_SINGLE
+    for found in filter(None, told):
+        yield from loudest([line.replace(NOISE, "") if often else line for line in found], most)
+        yield ""
+        most = MOST_SINGLE
     if often:
         yield f"How often the two orders differ is no bias by itself{NOISE}."
         yield ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,13 +11,24 @@ import numpy as np
 import pandas as pd
 
 from helpers import datasets, frames
-from helpers.analyze import cells as analyze_cells
 from helpers.analyze import reading
-from helpers.analyze.cells import Cells, Said, cells, combined, labels
+from helpers.analyze.cells import (
+    Cells,
+    Row,
+    Said,
+    cells,
+    combined,
+    judge_vendors,
+    labels,
+    once,
+    read_each,
+    repeats,
+    vendors,
+)
 from helpers.analyze.reading import Raw, read, texts
-from helpers.biases.position.both_orders import LABELS, SIGNS
+from helpers.biases.position.both_orders import SIGNS
 from helpers.datasets.questions import UNKNOWN
-from helpers.datasets.reading import short_name
+from helpers.datasets.reading import LONGEST_NAME, short_name
 from helpers.types import Estimate
 from helpers.verdicts.forms import NUMBER
 
@@ -68,72 +79,59 @@ def sides(shown: list[tuple[str, ...]]) -> tuple[list[tuple[str, str]], bool]:
 
 def pairwise(cells: Cells, name: str, told: frozenset[str]) -> Held:
     """The games frame of a tidy file, with `ordered`, `won` and `gold`; a label on other than 2 is an error."""
-    raw, size = cells.raw, np.array([len(pair) for pair in cells.shown])
-    if (size != 2).any():
-        row = int((size != 2)[cells.shown_at].argmax())
-        raise ValueError(f"{raw.place(row)}: a label is a verdict on 2 candidates, found {size[cells.shown_at[row]]}")
-    pairs, baseline = sides(cells.shown)
-    judge, question = labels(raw, "judge", None), labels(raw, "question", None)
-    condition, repeat = labels(raw, "condition", "none"), analyze_cells.repeats(raw)
-    same = np.array([base == candidate for base, candidate in pairs])
-    base, candidate = (_names([pair[side] for pair in pairs], cells.shown_at) for side in (0, 1))
-    who = [judge.codes, question.codes, base.codes, candidate.codes, condition.codes, repeat]
-    who = [np.asarray(code, dtype=np.int64) for code in who]
+    raw, at = cells.raw, cells.at
+    for number, row in enumerate(cells.rows):
+        if len(row.shown) != 2:
+            found = f"a label is a verdict on 2 candidates, found {len(row.shown)}"
+            raise ValueError(f"{raw.place(int((at == number).argmax()))}: {found}")
+    pairs, baseline = sides([row.shown for row in cells.rows])
+    turned = [row.shown[0] != base for row, (base, _) in zip(cells.rows, pairs, strict=True)]
+    frame = _spread(cells, [_game(*each) for each in zip(cells.rows, pairs, turned, strict=True)], at)
+    base, candidate = (frame[side].cat.codes for side in ("baseline", "candidate"))
+    twin = (frame["baseline"].astype(object) == frame["candidate"].astype(object)).to_numpy()
+    who = [frame[name].cat.codes for name in ("judge", "question_id")]
+    who = [*who, base, candidate, frame["condition"].cat.codes, frame["repeat"]]
+    who = [code.to_numpy(dtype=np.int64) for code in who]
     # The same text twice has no order: its first asking counts as game 1, its second as game 2.
-    first = np.array([pair[0] != base for pair, (base, _) in zip(cells.shown, pairs, strict=True)])[cells.shown_at]
-    twin = same[cells.shown_at]
     group = combined(who)[1]
-    first = np.where(twin, pd.Series(group).groupby(group).cumcount().to_numpy() % 2, first.astype(int))
-    once = np.where(twin, pd.Series(group).groupby(group).cumcount().to_numpy(), first)
-    analyze_cells.once(raw.place, [*who, once], "the same pair by the same judge in the same order")
+    asking = pd.Series(group).groupby(group).cumcount().to_numpy()
+    second = np.where(twin, asking % 2, np.array(turned)[at])
+    once(raw.place, [*who, np.where(twin, asking, second)], "the same pair by the same judge in the same order")
+    side, condition = np.where(second == 1, 1.0, -1.0), frame["condition"]
     if twin.any():
-        condition = _renamed(condition, twin, "identical")
-    said = pd.Categorical([each.value if each.style else None for each in cells.said], categories=list(LABELS))
-    verdict = pd.Categorical.from_codes(said.codes[cells.said_at], said.categories)
-    sign = np.array([SIGNS[each.value] if each.style else np.nan for each in cells.said])
-    side = np.where(first == 1, 1.0, -1.0)
-    made = analyze_cells.vendors(cells)
-    outcome = _names([each.outcome for each in cells.said], cells.said_at)
-    frame = pd.DataFrame(
-        {
-            "experiment": "analyze",
-            "source": _names([name], np.zeros(len(said.codes[cells.said_at]), dtype=int)),
-            "question_id": question,
-            "category": labels(raw, "category", UNKNOWN),
-            "judge": judge,
-            "judge_vendor": analyze_cells.judge_vendors(raw),
-            "judge_model": judge,
-            "candidate": candidate,
-            "candidate_vendor": _vendor(candidate, made),
-            "baseline": base,
-            "baseline_vendor": _vendor(base, made),
-            "condition": condition,
-            "first": pd.Categorical.from_codes(first, list(FIRSTS)),
-            "repeat": repeat,
-            "games": np.bincount(group)[group],
-            "score": verdict,
-            "verdict": verdict,
-            "outcome": outcome,
-            "ordered": cells.ordered,
-            "won": (side * sign[cells.said_at] + 1) / 2,
-            "gold": _gold(cells, side),
-        }
+        condition = condition.astype(object).mask(twin, "identical").astype("category")
+    frame = frame.assign(
+        condition=condition,
+        source=pd.Categorical([name]).repeat(len(frame)),
+        judge_model=frame["judge"],
+        first=pd.Categorical.from_codes(second, list(FIRSTS)),
+        games=np.bincount(group)[group],
+        score=frame["verdict"],
+        won=(side * frame["won"] + 1) / 2,
+        gold=(side * frame["gold"] + 1) / 2,
     )
-    lengths = analyze_cells.each(cells, "length", analyze_cells.length)
-    if lengths is not None:
-        both = np.array(lengths[0], dtype=float)[lengths[1]]
-        turned = first == 1
-        frame["length_baseline"] = np.where(turned, both[:, 1], both[:, 0])
-        frame["length_candidate"] = np.where(turned, both[:, 0], both[:, 1])
+    if "length" not in raw.table:
+        frame = frame.drop(columns=["length_baseline", "length_candidate"])
     return Held("pairwise", "tidy", name, frame, told, counts(frame), baseline)
+
+
+def _game(row: Row, pair: tuple[str, str], turned: bool) -> dict[str, object]:
+    """What a row says of a pair; of `won` and `gold` the sign, above 0 for whoever stands first."""
+    lengths = row.lengths[::-1] if turned else row.lengths
+    signs = {
+        name: SIGNS[each.value] if each.style == "label" else np.nan
+        for name, each in (("won", row.verdict), ("gold", row.gold))
+    }
+    names = {"baseline": pair[0], "candidate": pair[1], "verdict": row.verdict.value if row.verdict.style else None}
+    both = {"length_baseline": lengths[0], "length_candidate": lengths[1]}
+    return names | signs | both | {"ordered": row.ordered, "outcome": row.verdict.outcome}
 
 
 def both_orders(cells: Cells) -> bool:
     """Whether these are scores of pairs alone, and some pair was judged in both orders by one judge."""
-    if any(len(pair) != 2 or pair[0] == pair[1] for pair in cells.shown):
-        return False
-    pairs = np.array([pair[::-1] in {*cells.shown} for pair in cells.shown])
-    return bool(pairs[cells.shown_at].any())
+    shown = {row.shown for row in cells.rows}
+    pairs = all(len(pair) == 2 and pair[0] != pair[1] for pair in shown)
+    return pairs and any(pair[::-1] in shown for pair in shown)
 
 
 def scored(cells: Cells, name: str, told: frozenset[str]) -> Held:
@@ -142,10 +140,9 @@ def scored(cells: Cells, name: str, told: frozenset[str]) -> Held:
     `score_baseline` and `score_candidate`; `gap` is the score of the first answer less that of the second. Askings are
     counted within each order.
     """
-    held = pairwise(
-        replace(cells, raw=_asked_within(cells), said=_higher(cells.said), gold=_higher(cells.gold)), name, told
-    )
-    first, second = np.array([each.value or (np.nan, np.nan) for each in cells.said])[cells.said_at].T
+    labelled = [row._replace(verdict=_higher(row.verdict), gold=_higher(row.gold)) for row in cells.rows]
+    held = pairwise(replace(cells, raw=_asked_within(cells), rows=labelled), name, told)
+    first, second = np.array([row.verdict.value or (np.nan, np.nan) for row in cells.rows])[cells.at].T
     turned = (held.frame["first"] == FIRSTS[1]).to_numpy()
     frame = held.frame.assign(
         gap=np.where(held.frame["ordered"], first - second, np.nan),
@@ -158,17 +155,13 @@ def scored(cells: Cells, name: str, told: frozenset[str]) -> Held:
     return replace(held, frame=frame, notes=(*held.notes, note))
 
 
-def _higher(said: list[Said]) -> list[Said]:
+def _higher(said: Said) -> Said:
     """The label that two scores stand for; a score that is not there makes none."""
-    found = []
-    for each in said:
-        if each.style != "scores":
-            found.append(each)
-            continue
-        gap = each.value[0] - each.value[1]
-        label = "A>B" if gap > 0 else "B>A" if gap < 0 else "A=B"
-        found.append(Said("label", label) if gap == gap else Said("", None, "unparsed"))
-    return found
+    if said.style != "scores":
+        return said
+    gap = said.value[0] - said.value[1]
+    label = "A>B" if gap > 0 else "B>A" if gap < 0 else "A=B"
+    return Said("label", label) if gap == gap else Said("", None, "unparsed")
 
 
 def _asked_within(cells: Cells) -> Raw:
@@ -177,8 +170,9 @@ def _asked_within(cells: Cells) -> Raw:
     if "repeat" not in raw.table:
         return raw
     names = [each for each in ("judge", "question", "condition") if each in raw.table]
-    keys = pd.DataFrame({each: raw.table[each].cat.codes for each in names} | {"shown": cells.shown_at})
-    rank = keys.assign(repeat=analyze_cells.repeats(raw)).groupby([*keys], sort=False)["repeat"].rank(method="dense")
+    shown = pd.factorize(pd.Series([row.shown for row in cells.rows]))[0][cells.at]
+    keys = pd.DataFrame({each: raw.table[each].cat.codes for each in names} | {"shown": shown})
+    rank = keys.assign(repeat=repeats(raw)).groupby([*keys], sort=False)["repeat"].rank(method="dense")
     return replace(raw, table=raw.table.assign(repeat=pd.Categorical(rank.astype(int).sub(1).astype(str))))
 
 
@@ -190,167 +184,96 @@ def counts(frame: pd.DataFrame, value: str = "score") -> pd.DataFrame:
     return frame.groupby(keys, observed=True, sort=True).size().rename("n").reset_index()
 
 
-def _names(values: list[str | None], at: np.ndarray) -> pd.Categorical:
-    codes, categories = pd.factorize(np.array(values, dtype=object))
-    return pd.Categorical.from_codes(codes[at], pd.Index(categories, dtype=object))
-
-
-def _vendor(names: pd.Categorical, made: dict[str, str]) -> pd.Categorical:
-    return _names([made.get(name) for name in names.categories], names.codes)
-
-
-def _renamed(stored: pd.Categorical, rows: np.ndarray, name: str) -> pd.Categorical:
-    stored = stored if name in stored.categories else stored.add_categories([name])
-    codes = np.where(rows, stored.categories.get_loc(name), stored.codes)
-    return pd.Categorical.from_codes(codes, stored.categories)
-
-
-def _gold(cells: Cells, side: np.ndarray) -> np.ndarray:
-    if not cells.gold:
-        return np.full(len(side), np.nan)
-    values = [SIGNS[each.value] if each.style == "label" else np.nan for each in cells.gold]
-    return (side * np.array(values, dtype=float)[cells.gold_at] + 1) / 2
-
-
-def _long(cells: Cells) -> tuple[dict[str, object], np.ndarray, np.ndarray, pd.Categorical]:
-    """One row a judgment and candidate: the columns of both frames, the row of the file, the slot, the candidate."""
-    raw = cells.raw
-    sizes = np.array([len(names) for names in cells.shown])[cells.shown_at]
-    row = np.repeat(np.arange(len(sizes)), sizes)
-    slot = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    names = sorted({name for shown in cells.shown for name in shown})
-    code = {name: number for number, name in enumerate(names)}
-    width = max(map(len, cells.shown))
-    table = np.full((len(cells.shown), width), -1)
-    for number, shown in enumerate(cells.shown):
-        table[number, : len(shown)] = [code[name] for name in shown]
-    candidate = pd.Categorical.from_codes(table[cells.shown_at[row], slot], pd.Index(names, dtype=object))
-    made = analyze_cells.vendors(cells)
-    vendors = pd.Index(sorted(set(made.values())), dtype=object)
-    of = np.array([vendors.get_loc(made[name]) if name in made else -1 for name in names])
-    judge, vendor = labels(raw, "judge", None), analyze_cells.judge_vendors(raw)
-    found = {
-        "experiment": "analyze",
-        "question_id": labels(raw, "question", None)[row],
-        "category": labels(raw, "category", UNKNOWN)[row],
-        "judge": judge[row],
-        "judge_vendor": vendor[row],
-        "candidate": candidate,
-        "candidate_vendor": pd.Categorical.from_codes(of[candidate.codes], vendors),
-        "condition": labels(raw, "condition", "none")[row],
-        "repeat": analyze_cells.repeats(raw)[row],
-    }
-    lengths = analyze_cells.each(cells, "length", analyze_cells.length)
-    found["length"] = np.nan if lengths is None else _spread(lengths, width, row, slot)
-    return found, row, slot, candidate
+#: Columns of the frames that are names.
+NAMED = ("baseline", "candidate", "baseline_vendor", "candidate_vendor", "verdict", "outcome", "label")
 
 
 def _spread(
-    told: tuple[list[tuple[float | None, ...]], np.ndarray], width: int, row: np.ndarray, slot: np.ndarray
-) -> np.ndarray:
-    """Values of each candidate as one column."""
-    table = np.full((len(told[0]), width), np.nan)
-    for number, values in enumerate(told[0]):
-        table[number, : len(values)] = [np.nan if value is None else value for value in values]
-    return table[told[1][row], slot]
+    cells: Cells, records: list[dict[str, object]], at: np.ndarray, row: np.ndarray | None = None
+) -> pd.DataFrame:
+    """The columns of all frames: `records`, by their places `at`, and what the file says of judgments, by its `row`."""
+    raw, made = cells.raw, vendors(cells)
+    table = pd.DataFrame(records)
+    for side in {"baseline", "candidate"} & {*table}:
+        table[f"{side}_vendor"] = table[side].map(made.get)
+    table = table.astype(dict.fromkeys([name for name in NAMED if name in table], "category"))
+    judgments = {
+        "experiment": "analyze",
+        "question_id": labels(raw, "question", None),
+        "category": labels(raw, "category", UNKNOWN),
+        "judge": labels(raw, "judge", None),
+        "judge_vendor": judge_vendors(raw),
+        "condition": labels(raw, "condition", "none"),
+        "repeat": repeats(raw),
+    }
+    judged = pd.DataFrame(judgments) if row is None else pd.DataFrame(judgments).take(row)
+    return pd.concat([judged.reset_index(drop=True), table.take(at).reset_index(drop=True)], axis=1)
+
+
+def _listed(cells: Cells, of: Callable[[Row, int], dict[str, object]]) -> tuple[pd.DataFrame, np.ndarray]:
+    """A frame with one row a judgment and candidate, of which `of` tells what is its own; and the rows of the file.
+
+    No candidate may be judged twice by one judge on one question under one condition in one asking.
+    """
+    sizes = np.array([len(each.shown) for each in cells.rows])
+    records = [
+        {"candidate": name, "length": each.lengths[slot], "slot": slot, **of(each, slot)}
+        for each in cells.rows
+        for slot, name in enumerate(each.shown)
+    ]
+    row = np.repeat(np.arange(len(cells.at)), sizes[cells.at])
+    start = np.cumsum(sizes[cells.at]) - sizes[cells.at]
+    at = (np.cumsum(sizes) - sizes)[cells.at[row]] + np.arange(len(row)) - start[row]
+    frame = _spread(cells, records, at, row).astype({"length": float})
+    key = [frame[name].cat.codes for name in ("judge", "question_id", "candidate", "condition")]
+    key = [code.to_numpy(dtype=np.int64) for code in [*key, frame["repeat"]]]
+    once(lambda number: cells.raw.place(int(row[number])), key, "the same answer by the same judge")
+    return frame, row
 
 
 def rankings(cells: Cells, name: str, told: frozenset[str]) -> Held:
     """The listwise frame of a tidy file of rankings, with `gold`: the name of the answer that should be first."""
-    found, row, slot, candidate = _long(cells)
-    size = len(cells.shown[0])
-    ranks = np.full((len(cells.said), size), np.nan)
-    for number, each in enumerate(cells.said):
-        if each.style:
-            ranks[number, list(each.value)] = np.arange(1, size + 1)
-    rank = ranks[cells.said_at[row], slot]
-    outcomes = np.array([each.outcome for each in cells.said], dtype=object)
-    own = _same(found["judge_vendor"], found["candidate_vendor"])
-    frame = pd.DataFrame(found).assign(
+
+    def one(row: Row, slot: int) -> dict[str, object]:
+        rank = row.verdict.value.index(slot) + 1.0 if row.verdict.style else np.nan
+        gold = float(slot == row.gold.value[0]) if row.gold.style == "ranking" else np.nan
+        label = string.ascii_uppercase[slot : slot + 1] if row.ordered else ""
+        place = {"slot": slot if row.ordered else np.nan, "label": label or None, "named": row.named[slot]}
+        return place | {"rank": rank, "gold": gold, "outcome": row.verdict.outcome}
+
+    frame, row = _listed(cells, one)
+    words = {name: frame[name].astype(object) for name in ("judge", "judge_vendor", "candidate", "candidate_vendor")}
+    own = words["judge_vendor"] == words["candidate_vendor"]
+    frame = frame.assign(
         judge_tier="",
         judge_model=None,
         candidate_tier="",
         candidate_model=None,
-        slot=np.where(cells.ordered[row], slot, np.nan),
-        label=pd.Categorical.from_codes(slot, list(string.ascii_uppercase[:size])),
-        rank=rank,
         score=np.nan,
-        top=np.where(np.isnan(rank), np.nan, rank == 1),
-        outcome=pd.Categorical(outcomes[cells.said_at[row]]),
+        top=(frame["rank"] == 1.0).astype(float).where(frame["rank"].notna()),
         contradicts=False,
         own_vendor=own,
-        own_model=own & _same(found["judge"], found["candidate"]),
-        named=_named(cells, row, slot),
-        gold=_tidy_lists_gold(cells, row, candidate),
+        own_model=own & (words["judge"] == words["candidate"]),
     )
-    if not cells.ordered.all():
-        frame["label"] = frame["label"].where(cells.ordered[row])
-    else:
-        frame["slot"] = frame["slot"].astype(int)
-    _once(cells, found)
-    heads = frame[slot == 0]
-    first = np.full(len(heads), None, dtype=object)
-    best = frame["top"].to_numpy() == 1.0
-    first[row[best]] = candidate.astype(object)[best]
-    said = counts(heads.assign(first=first), "first")
-    return Held("ranking", "tidy", name, frame, told, said)
+    best = frame["top"] == 1.0
+    first = pd.Series(words["candidate"][best].to_numpy(), index=row[best])
+    heads = frame[np.diff(row, prepend=-1) > 0]
+    heads = heads.assign(first=first.reindex(range(len(heads))).to_numpy())
+    return Held("ranking", "tidy", name, frame, told, counts(heads, "first"))
 
 
 def scores(cells: Cells, name: str, told: frozenset[str]) -> Held:
     """One row a score of a tidy file; a score that is null has the outcome of its row, or else "unparsed"."""
-    found, row, slot, _ = _long(cells)
-    width = max(map(len, cells.shown))
 
-    def spread(said: list, at: np.ndarray) -> np.ndarray:
-        values = [each.value if each.style == "scores" else () for each in said]
-        return _spread((values, at), width, row, slot)
+    def one(row: Row, slot: int) -> dict[str, object]:
+        score, gold = (each.value[slot] if each.style == "scores" else np.nan for each in (row.verdict, row.gold))
+        lost = row.verdict.outcome == "ok" and np.isnan(score)
+        return {"score": score, "gold": gold, "outcome": "unparsed" if lost else row.verdict.outcome}
 
-    score = spread(cells.said, cells.said_at)
-    outcome = np.array([each.outcome for each in cells.said], dtype=object)[cells.said_at[row]]
-    gold = spread(cells.gold, cells.gold_at) if cells.gold else np.nan
-    frame = pd.DataFrame(found).assign(
-        score=score,
-        gold=gold,
-        outcome=pd.Categorical(np.where(np.isnan(score) & (outcome == "ok"), "unparsed", outcome)),
-    )
-    _once(cells, found)
-    said = frame.assign(written=np.where(np.isnan(score), None, "a score"))
+    frame, _ = _listed(cells, one)
+    frame = frame.drop(columns="slot")
+    said = frame.assign(written=np.where(frame["score"].isna(), None, "a score"))
     return Held("score", "tidy", name, frame, told, counts(said, "written"))
-
-
-def _same(one: pd.Categorical, other: pd.Categorical) -> np.ndarray:
-    """Whether two columns hold the same name, row by row; a missing one is no name."""
-    codes = {name: code for code, name in enumerate(other.categories)}
-    return np.array([codes.get(name, -2) for name in one.categories])[one.codes] == other.codes
-
-
-def _named(cells: Cells, row: np.ndarray, slot: np.ndarray) -> np.ndarray:
-    told = analyze_cells.each(cells, "named", analyze_cells.vendor)
-    found = np.full(len(row), None, dtype=object)
-    if told is not None:
-        table = np.array(told[0], dtype=object)
-        found = table[told[1][row], slot]
-    return found
-
-
-def _tidy_lists_gold(cells: Cells, row: np.ndarray, candidate: pd.Categorical) -> np.ndarray:
-    """Whether each candidate is the one that should be first; NaN where the file does not tell."""
-    if not cells.gold:
-        return np.full(len(row), np.nan)
-    best = [each.value[0] if each.style == "ranking" else -1 for each in cells.gold]
-    place = np.array(best)[cells.gold_at[row]]
-    slot = np.arange(len(row)) % len(cells.shown[0])
-    return np.where(place < 0, np.nan, (slot == place).astype(float))
-
-
-def _once(cells: Cells, found: dict[str, object]) -> None:
-    """No candidate is judged twice by one judge on one question under one condition in one asking."""
-    names = ("judge", "question_id", "candidate", "condition")
-    codes = [np.asarray(found[name].codes, dtype=np.int64) for name in names]
-    sizes = np.array([len(shown) for shown in cells.shown])[cells.shown_at]
-    row = np.repeat(np.arange(len(sizes)), sizes)
-    key = [*codes, np.asarray(found["repeat"], dtype=np.int64)]
-    analyze_cells.once(lambda number: cells.raw.place(int(row[number])), key, "the same answer by the same judge")
 
 
 SHAPES = {"label": pairwise, "ranking": rankings, "scores": scores}
@@ -407,17 +330,14 @@ def _questions(raw: Raw) -> tuple[Raw, list[str]]:
     """
     table, notes = raw.table, []
     question = table["question"].cat
-    long = [each for each in question.categories if len(each) > reading.LONGEST_NAME or {*each} & {*"\n\r\t"}]
+    long = [each for each in question.categories if len(each) > LONGEST_NAME or {*each} & {*"\n\r\t"}]
     if long:
         rows = int(table["question"].isin(long).sum())
         table = table.assign(question=question.rename_categories({text: short_name(text) for text in long}))
         notes.append(f"{rows:,} rows name their question by its text; its first words and a hash stand for it.")
     if "item" in table:
-        keys, at = combined([table[name].cat.codes.to_numpy(dtype=np.int64) for name in ("question", "item")])
-        names = [
-            table["question"].cat.categories[one] + (f", {table['item'].cat.categories[two]}" if two >= 0 else "")
-            for one, two in keys
-        ]
+        names, at = read_each(replace(raw, table=table), ("question", "item"), lambda cell: ", ".join(
+            filter(None, cell.values())))  # fmt: skip
         cluster = table["cluster"] if "cluster" in table else table["question"]
         table = table.assign(question=pd.Categorical(np.array(names, dtype=object)[at]), cluster=cluster)
         notes.append("Items of a question (column item) are compared one by one; the question is what varies.")

@@ -40,6 +40,7 @@ class Usual(Strict):
     cluster: Text | None = None
     interval: Text | None = None
     source: Text | None = None
+    needs: str | None = None
 
 
 class Members(Strict):
@@ -71,9 +72,10 @@ class Number(Usual):
 
 
 class Repeated(Strict):
-    """Numbers of another experiment that are measured here too; `words` and `fails` are added to its own."""
+    """Numbers of another experiment that are measured here too; `words`, `fails` and `needs` are added to its own."""
 
     experiment: str
+    needs: str = ""
     words: Text
     fails: Text
     ids: list[str]
@@ -145,7 +147,7 @@ def _read(path: Path) -> tuple[NumbersFile, dict[str, Estimand]]:
     usual, declared = content.defaults.model_dump(exclude_none=True), {}
     for id, each in content.numbers.items():
         facts = usual | each.model_dump(exclude_none=True, exclude={"headline"})
-        if missing := [name for name in Usual.model_fields if name not in facts]:
+        if missing := [name for name in Usual.model_fields if name not in (*facts, "needs")]:
             line = line_words(path, ("numbers", id))
             raise ConfigError(f"{_shown(path)}: {line}numbers.{id} has no {', '.join(missing)}, nor have the defaults")
         family = Family(**facts.pop("family")) if "family" in facts else None
@@ -163,6 +165,11 @@ def _repeat(path: Path, repeated: Repeated) -> dict[str, Estimand]:
         )
     chosen = [others[id] for id in repeated.ids]
     return {
-        each.id: replace(each, words=f"{each.words} {repeated.words}", fails=f"{each.fails} {repeated.fails}")
+        each.id: replace(
+            each,
+            words=f"{each.words} {repeated.words}",
+            fails=f"{each.fails} {repeated.fails}",
+            needs=f"{each.needs} {repeated.needs}",
+        )
         for each in chosen
     }

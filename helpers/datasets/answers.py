@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -254,15 +253,13 @@ def _style(record: dict[str, Any]) -> dict[str, Any]:
 class Responses:
     """Questions, who answered them how, and edited reasons.
 
-    `edits` maps (question id, candidate, kind) to a text, kind "synonyms" or "paraphrase:<who paraphrased>". `counts`:
-    answers by outcome, "edits" kept, "empty_edit", "unchanged_edit" and "edit_without_answer" refused, "forced_reason"
-    and "no_gold" not read. `without_gold`: the ids of questions that no file gives a gold letter.
+    `edits` maps (question id, candidate, kind) to a text, kind "synonyms" or "paraphrase:<who paraphrased>".
+    `without_gold`: the ids of questions that no file gives a gold letter.
     """
 
     questions: tuple[Question, ...]
     answers: tuple[Answer, ...]
     edits: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
-    counts: Mapping[str, int] = field(default_factory=dict)
     without_gold: frozenset[str] = frozenset()
 
 
@@ -277,7 +274,6 @@ def load_responses(source: Source, hub: Entry = None) -> Responses:
     questions: dict[str, Question] = {}
     answers: dict[tuple[str, str], Answer] = {}
     edits: dict[tuple[str, str, str], str] = {}
-    counts = Counter[str]()
     without: set[str] = set()
     for path in find_files(source, hub, "answers", RESPONSE_FILES, "*.jsonl"):
         records, mapper = read_set(source, path, {"flat": read_flat, "labels": plain_question})
@@ -295,16 +291,10 @@ def load_responses(source: Source, hub: Entry = None) -> Responses:
         kept = [(question, each) for question, each in zip(found, read, strict=True) if question.gold]
         by_key = {(one.question_id, one.candidate): one for _, each in kept for one in each}
         without |= {*bare}
-        counts["no_gold"] += len(bare)
         _merge(questions, {question.id: question for question, _ in kept}, path, "question")
         _merge(answers, by_key, path, "answer to a question")
-        edits |= _edits(records, by_key, counts) if flat else {}
-    counts.update(answer.outcome for answer in answers.values())
-    counts["edits"] += len(edits)
-    counted = {name: count for name, count in counts.items() if count}
-    return Responses(
-        tuple(questions.values()), tuple(answers.values()), edits, counted, frozenset(without - questions.keys())
-    )
+        edits |= _edits(records, by_key) if flat else {}
+    return Responses(tuple(questions.values()), tuple(answers.values()), edits, frozenset(without - questions.keys()))
 
 
 def columns(records: Records) -> list[Columns]:
@@ -342,33 +332,18 @@ def answers_in(record: dict[str, Any], id: str, models: Iterable[Columns]) -> li
     return answers
 
 
-def _edits(
-    records: Records, answers: Mapping[tuple[str, str], Answer], counts: Counter[str]
-) -> dict[tuple[str, str, str], str]:
-    """The edited reasons that are texts of their own; the others are counted."""
-    names = {name: _EDIT.fullmatch(name) for name in sorted(records.fields)}
-    kinds = {
-        name: (found[1], f"paraphrase:{found[2]}" if found[2] else "synonyms") for name, found in names.items() if found
-    }
-
-    def read(record: dict[str, Any]) -> Iterator[tuple[tuple[str, str, str], str]]:
-        for name, (model, kind) in kinds.items():
-            if name in record:
-                yield (record["pid"], model, kind), text_or_none(record, name, blank=True) or ""
-
+def _edits(records: Records, answers: Mapping[tuple[str, str], Answer]) -> dict[tuple[str, str, str], str]:
+    """The edited reasons that are texts of their own, of answers that can be judged."""
+    names = {name: found for name in sorted(records.fields) if (found := _EDIT.fullmatch(name))}
     edits = {}
-    for key, text in (pair for found in records.map(lambda record: [*read(record)]) for pair in found):
-        answer = answers.get(key[:2])
-        if answer is None or answer.outcome != "ok":
-            counts["edit_without_answer"] += bool(text.strip())
-        elif not text.strip():
-            counts["empty_edit"] += 1
-        elif text.strip() == (answer.text or "").strip():
-            counts["unchanged_edit"] += 1
-        else:
-            edits[key] = text
-    forced = [name for name in records.fields if _FORCED.fullmatch(name)]
-    counts["forced_reason"] += sum(bool(row.get(name)) for row in records.rows for name in forced)
+
+    def read(record: dict[str, Any]) -> None:
+        for name, (model, who) in ((name, found.groups()) for name, found in names.items()):
+            answer, text = answers.get((record["pid"], model)), text_or_none(record, name, blank=True) or ""
+            if answer and answer.outcome == "ok" and text.strip() not in ("", (answer.text or "").strip()):
+                edits[record["pid"], model, f"paraphrase:{who}" if who else "synonyms"] = text
+
+    records.map(read)
     return edits
 
 

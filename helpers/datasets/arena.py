@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.datasets.answers import EACH
-from helpers.datasets.games import FORMATS, LLMBAR_LABELS, ORDERS, Game, games_frame, load_pairwise, normalised
+from helpers.datasets.games import LLMBAR_LABELS, ORDERS, Game, format_of, games_frame, load_pairwise, normalised
 from helpers.datasets.hub import NAMES, Entry, Source, fetch_files, find_files, replace_file
 from helpers.datasets.questions import UNKNOWN
 from helpers.datasets.reading import Loaded, Problem, first_record, id_of, name_in, read_lines, show, typed
@@ -38,18 +38,16 @@ GameKey = tuple[str, str, str, str]
 def load_games(
     source: Source, hub: Entry = None, *, questions: Iterable[Question] = (), experiment: str = "published"
 ) -> Loaded:
-    """Which verdicts do these published judgments hold: Arena-Hard's (file, folder, tree, hub), or one file of OTHERS?
+    """The verdicts of Arena-Hard's judgments (file, folder, tree, hub), or of one file of OTHERS.
 
-    The format is that of the fields of the first record; anything else is read as Arena-Hard's (`load_arena`). LLMBar's
-    labels are those of an instances.jsonl beside it. `questions` give categories to those without.
+    LLMBar's labels are those of an instances.jsonl beside it. `questions` give categories to those without.
     """
     path, questions = Path(source).expanduser(), tuple(questions)
     try:
-        fields = {*first_record(path)} if source != "hub" and path.is_file() else set()
+        format = format_of(first_record(path), OTHERS) if source != "hub" and path.is_file() else ""
     except ValueError:
-        fields = set()
-    format = next((name for name in OTHERS if {*FORMATS[name]["known_by"][0].split()} <= fields), None)
-    if format is None:
+        format = ""
+    if not format:
         return load_arena(source, hub, questions=questions, experiment=experiment)
     categories = {question.id: question.category for question in questions}
     labels = path.with_name(LLMBAR_LABELS)
@@ -60,16 +58,14 @@ def load_games(
 def load_arena(
     source: Source, hub: Entry = None, *, questions: Iterable[Question] = (), experiment: str = "published"
 ) -> Loaded:
-    """Which verdicts do these Arena-Hard judgments hold: a file, a judge's folder, a tree of judges, or "hub"?
+    """The verdicts of Arena-Hard's judgments, v2.0 or v0.1: a file, a judge's folder, a tree of judges, or "hub".
 
-    Both layouts: v2.0 (uid, category, judge, model, baseline, games[].score) and v0.1 (question_id, games[].score). The
-    frame (columns: frames.GAMES) has two rows a line: game 1 with the baseline first, game 2 with the candidate first;
-    `games` is how many the line holds, one that is null or not there is "missing", and only the first two are read.
-    `source` is benchmark/judge/model as the folders say; judge and candidate are those of the record, else of the path.
-    A missing category is that of the question with this id, else "unknown"; a missing baseline that of BASELINES, else
-    "baseline". A candidate that is the baseline makes the condition "identical". Of several lines on one question by
-    one judge of one candidate the first counts. `problems` name every line that is broken and whatever was not read. A
-    source without any judgment is a ValueError.
+    The frame (columns: frames.GAMES) has two rows a line: game 1 with the baseline first, game 2 with the candidate
+    first; `games` is how many the line holds, one that is not there is "missing". Judge and candidate are those of the
+    record, else of the path; a missing category is that of the question with this id, a missing baseline that of
+    BASELINES. A candidate that is the baseline makes the condition "identical". Of several lines on one comparison the
+    first counts. `problems` name every line that is broken and whatever was not read. A source without any judgment is
+    a ValueError.
     """
     roots = fetch_files(hub, "judgments", (f"<judge>/{EACH}",)) if source == "hub" else [Path(source).expanduser()]
     categories = {question.id: question.category for question in questions}
@@ -150,10 +146,10 @@ def _line(record: Mapping[str, Any], place: Place, categories: Mapping[str, str]
 
 
 def places(source: Path) -> tuple[list[Place], list[Problem]]:
-    """The judgment files that a file, a judge's folder or a tree of judges means, and what beside them is not read.
+    """The judgment files of a file, a judge's folder or a tree of judges, and what beside them is not read.
 
-    In a tree, files lie in folders of judges: one beside those folders could mix judges and has to be named itself. Of
-    a tree with folders `model_judgment` all others are left out.
+    In a tree, a file beside the folders of judges could mix judges and has to be named itself. Of a tree with folders
+    `model_judgment` all others are left out.
     """
     root = source.parent if source.is_file() else source
     there = [source] if source.is_file() else find_files(source, None, "judgments", (".jsonl",), several=True)
@@ -190,14 +186,13 @@ def write_arena(
     texts: Mapping[GameKey, str] | None = None,
     prompts: Mapping[GameKey, list[dict[str, str]]] | None = None,
 ) -> list[Path]:
-    """Which files hold these verdicts for the original tools? <folder>/<judge>/<candidate>.jsonl, sorted.
+    """Write verdicts for Arena-Hard's own tools: <folder>/<judge>/<candidate>.jsonl, sorted.
 
-    `frame` is a games frame, `folder` a benchmark's model_judgment; written are the rows of one `condition` and
-    `repeat`. A line a question in the frame's order: uid, category, judge, model, baseline and two games, the baseline
-    first in game 1, each with score, judgment.answer (from `texts`) and prompt (from `prompts`). A score is one of the
-    five labels or null, for the tools stop at any other; a game that is missing is null, and a question of which both
-    are is left out, so that the tools can still ask it. Two verdicts on one question in one order, and two names that
-    would share a file, are ValueErrors before anything is written.
+    `frame` is a games frame, of which one `condition` and `repeat` are written: a line a question with two games, the
+    baseline first in game 1, each with score, judgment.answer (`texts`) and prompt (`prompts`). A score that is no
+    label is null, for the tools stop at it, and so is a missing game; a question without any game is left out. Two
+    verdicts on one question in one order, and two names that would share a file, are ValueErrors before anything is
+    written.
     """
     rows = frame[(frame["condition"] == condition) & (frame["repeat"] == repeat)]
     twice = rows[rows.duplicated(["judge", "candidate", "question_id", "first"])]

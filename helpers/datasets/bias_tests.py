@@ -52,13 +52,11 @@ def load_published_tests(source: Source, entry: Entry = None) -> tuple[Question,
 
 
 def read_published_tests(source: Source, entry: Entry = None) -> Loaded:
-    """Which tests do these files hold: a CSV, JSON lines or Parquet file, a folder of them, or the hub's `questions`?
+    """The tests in a CSV, JSON lines or Parquet file, in a folder of them, or behind the hub's `questions`.
 
-    Columns TEST_COLUMNS and, where there is one, id (data set tum-nlp/cognitive-biases-in-llms: 30 biases, 200
-    scenarios, 5 instances). A question is a bias and a scenario (id "<bias>_<hash of the scenario>", category = bias);
-    instances are its wordings "1", "2", ... in the order of the files, of kind "scale"; an option counts its index.
-    `facts` hold the id; for the target see `target_of` (None where the two versions have different numbers of options).
-    Broken rows and repeated ones are problems; files without any test, or without a column, a ValueError.
+    Columns TEST_COLUMNS and, where there is one, id (tum-nlp/cognitive-biases-in-llms). A question is a bias and a
+    scenario; instances are its wordings "1", "2", ... of kind "scale"; an option counts its index. For the target see
+    `target_of`. Broken rows and repeated ones are problems; files without any test, or without a column, a ValueError.
     """
     found, problems = _read(source, entry, "questions", lambda row, path: _test(row))
     wordings: dict[tuple[str, str], list[Wording]] = {}
@@ -145,15 +143,13 @@ def _scale(params: Any) -> RatioScale:
 def load_decisions(
     source: Source, entry: Entry = None, tests: Iterable[Question] = (), *, experiment: str = "published"
 ) -> Loaded:
-    """What did each model decide in these files: one, a folder of them (a folder a model, say), or the hub's?
+    """What each model decided in a file, in a folder of them (a folder a model, say), or behind the hub entry.
 
-    Columns DECISION_COLUMNS and, where there are, model (else the file's name), bias, <version>_option_order and
-    <version>_options (<version>: control, treatment) and individual_score. The frame (frames.DECISIONS) has two rows a
-    line; decisions count the options from 0 in their natural order. The id tells which of `tests` it is; a line on no
-    known test needs its bias and counts as a question of its own ("unknown_test"; k, x1, x2 and target are NaN).
-    `score`, of the treatment's row, is as published. Outcomes: "error" (status ERROR, both rows), "no_option" (-1 or
-    nothing). Of several lines of one model on one test the first counts. Broken lines are problems; no readable line is
-    a ValueError.
+    Columns DECISION_COLUMNS and, where there are, model (else the file's name), bias, <version>_option_order,
+    <version>_options and individual_score. The frame (frames.DECISIONS) has two rows a line; decisions count the
+    options from 0. The id tells which of `tests` it is; a line on no known test needs its bias and is a question of its
+    own. Outcomes: "error" (both rows), "no_option" (-1 or nothing). Of several lines of one model on one test the first
+    counts. Broken lines are problems; no readable line is a ValueError.
     """
     wordings = {str(w.facts["id"]): (each, w) for each in tests for w in each.wordings if "id" in w.facts}
 

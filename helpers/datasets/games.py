@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, count, pairwise
 from math import isnan, nan
 from pathlib import Path
@@ -110,6 +110,12 @@ def games_frame(games: Iterable[Game], experiment: str = "published") -> pd.Data
     return frame.drop(columns=[name for name in NUMBERS if frame[name].isna().all()])
 
 
+def format_of(fields: Collection[str], among: Iterable[str] = FORMATS) -> str:
+    """The first of these formats that is known by fields of a first record; "" for none."""
+    known = ((name, {*each.split()}) for name in among for each in FORMATS[name]["known_by"])
+    return next((name for name, each in known if each <= {*fields}), "")
+
+
 def normalised(score: object) -> str | None:
     """The one of the five labels that a stored score means, A standing first; None where it means none of them.
 
@@ -133,10 +139,9 @@ def load_pairwise(
 ) -> pd.DataFrame:
     """Who won in a file of published verdicts on two answers, in a format of `formats.toml`: its games frame.
 
-    A verdict that means nothing is invalid. A record twice is a ValueError, but several with different time stamps
-    (`tstamp`) are askings in their order, told apart by `repeat`, as are votes of one judge on one pair. `categories`
-    by question id are of records without one; `labels` is LLMBar's file of better outputs, with which a verdict for the
-    candidate is correct.
+    A verdict that means nothing is invalid. A record twice is a ValueError; several with different time stamps
+    (`tstamp`), and votes of one judge on one pair, are told apart by `repeat`. `categories` (by question id) are of
+    records without one; with LLMBar's `labels` a verdict for the candidate is correct.
     """
     return games_frame(pairwise_games(source, format, categories=categories, labels=labels), experiment)
 
@@ -152,8 +157,8 @@ def pairwise_games(
 ) -> list[Game]:
     """The games of all records of a file; errors name the place, and the record by its id.
 
-    `people`: with the votes of PandaLM's annotators, before those of judges. `once`: several records on one comparison
-    need different time stamps, as they do in all formats but votes and battles.
+    `people`: with the votes of PandaLM's annotators. `once`: several records on one comparison need different time
+    stamps.
     """
     records, stem = records_of(source, format)
     form, prepare, rows = FORMATS[format], PREPARE.get(format, lambda record, about: [record]), count(1)
@@ -386,12 +391,11 @@ def pandalm_gold(source: Source) -> dict[str, float]:
 
 
 def load_votes(people: str | Path, judges: str | Path | None = None, *, who: str = "") -> pd.DataFrame:
-    """How did people, and judges, vote on the same two answers of MT-Bench (judge, model_a, model_b, winner, turn)?
+    """The votes of people, and of judges, on the same two answers of MT-Bench, as a frame (columns: VOTE_COLUMNS).
 
-    The votes frame (columns: VOTE_COLUMNS), in file order, people first. A pair is a question's two models in a turn:
-    "first" is the model whose name comes first in the alphabet. `condition` is the turn. A verdict of both orders that
-    contradict each other is "inconsistent". `who` keeps the people whose name begins so ("expert" leaves the authors
-    out). A judge's verdict twice, a vote of a model against itself and an unknown winner are ValueErrors.
+    A pair is a question's two models in a turn, its `condition`; "first" is the model whose name comes first in the
+    alphabet. Orders that contradict each other are "inconsistent". `who` keeps the people whose name begins so. A
+    judge's verdict twice, a vote of a model against itself and an unknown winner are ValueErrors.
     """
     voted = [(PERSON, game) for game in pairwise_games(people, "votes") if game.judge.startswith(who)]
     if not voted:
@@ -410,11 +414,11 @@ def load_votes(people: str | Path, judges: str | Path | None = None, *, who: str
 
 
 def load_pandalm_votes(source: str | Path) -> pd.DataFrame:
-    """How did three people, and each judge, vote on the two responses of PandaLM's test set (annotators, cmp_key)?
+    """The votes of three people, and of each judge, on PandaLM's test set, as a frame (columns: VOTE_COLUMNS).
 
-    The votes frame (columns: VOTE_COLUMNS), a row a person and a judge of each item; `pair` is the item's number and
-    "first" its first response. What is no verdict is "unreadable". An item without three votes, or one twice, is a
-    ValueError. Items of one instruction share their `question_id` (see `instructions`).
+    A row a person and a judge of each item; `pair` is the item's number. What is no verdict is "unreadable"; an item
+    without three votes, or twice, is a ValueError. Items of one instruction share their `question_id` (see
+    `instructions`).
     """
     games = pairwise_games(source, "pandalm", people=True)
     pairs = {game.question_id: f"{game.baseline}_{game.candidate}" for game in games}
@@ -438,10 +442,10 @@ def _gold(votes: pd.DataFrame) -> pd.Series:
 
 
 def gold_of_votes(votes: pd.DataFrame) -> pd.DataFrame:
-    """Was each judge's verdict what most people say: the frame that `biases.accuracy.accuracy` takes.
+    """Whether each judge's verdict is what most people say: the frame that `biases.accuracy.accuracy` takes.
 
-    One row a judge and pair: source, question_id, judge, correct (1, 0; NaN where the judge's verdict cannot be read),
-    outcome. A tie is a verdict, right where most people call it one. Pairs without a majority are left out.
+    One row a judge and pair; `correct` is NaN where the verdict cannot be read. A tie is a verdict. Pairs without a
+    majority are left out.
     """
     judged = votes[votes["kind"] == JUDGE].assign(gold=lambda rows: rows["pair"].map(_gold(votes)))
     judged = judged[judged["gold"].notna()].reset_index(drop=True)
@@ -450,11 +454,10 @@ def gold_of_votes(votes: pd.DataFrame) -> pd.DataFrame:
 
 
 def gold_of_games(games: pd.DataFrame, better: str = "better") -> pd.DataFrame:
-    """Did each verdict name the answer that is known to be better: the frame that `biases.accuracy.accuracy` takes.
+    """Whether each verdict names the `better` of two answers: the frame that `biases.accuracy.accuracy` takes.
 
-    `games` is a games frame one of whose two answers is called `better` (as LLMBar's with labels are). One row a
-    verdict: source, question_id, category, judge, condition (who stood first), correct, outcome. A tie is wrong; what
-    cannot be read is NaN. A game without `better` is a ValueError.
+    One row a verdict; `condition` is who stood first. A tie is wrong, what cannot be read is NaN. A game without
+    `better` is a ValueError.
     """
     is_better = games["candidate"] == better
     if not (is_better | (games["baseline"] == better)).all():

@@ -7,17 +7,15 @@ import math
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from helpers.datasets.hub import Source
-from helpers.datasets.reading import read_bytes, show
+from helpers.datasets.reading import MOST_BYTES, read_bytes, show
 from helpers.json_text import no_duplicates
 
-#: More bytes than a log, or one sample of it, holds.
-MOST_LOG = 4_000_000_000
+#: More bytes than one sample of a log holds.
 MOST_SAMPLE = 200_000_000
 #: Where the head of a log lies in an .eval archive, newest layout first.
 HEADS = ("header.json", "_journal/start.json", "start.json")
@@ -29,33 +27,6 @@ GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no":
 NO_GRADE = "Grade not found in model output"
 
 
-@dataclass(frozen=True)
-class Log:
-    """One log: `eval` is what was run, `head` all of the log but its samples."""
-
-    path: Path
-    eval: Mapping[str, Any]
-    head: Mapping[str, Any]
-    samples: Sequence[Any]
-
-    @property
-    def note(self) -> str:
-        """What a reader must know of a log that did not end well; "" of one that did."""
-        status, there = self.head.get("status") or "success", len(self.samples)
-        failed = sum(1 for sample in self.samples if isinstance(sample, dict) and sample.get("error"))
-        expected = _inner(self.head, "results").get("total_samples")
-        if not isinstance(expected, int):
-            data, epochs = _inner(self.eval, "dataset"), _inner(self.eval, "config").get("epochs")
-            ids = data.get("sample_ids")
-            expected = len(ids) if isinstance(ids, list) else data.get("samples")
-            expected = expected * (epochs if isinstance(epochs, int) else 1) if isinstance(expected, int) else 0
-        if status == "success" and not failed and there >= expected:
-            return ""
-        count = f"{there:,} of {expected:,} samples" if expected > there else f"{there:,} samples"
-        errors = f", {failed:,} of them ended in an error" if failed else ""
-        return f"{self.path.name}: status {status}, {count}{errors}."
-
-
 def load_inspect(source: Source) -> tuple[list[dict[str, Any]], list[str]]:
     """One row a score of a sample in a log, or in all logs of a folder, and notes on logs that are not whole.
 
@@ -63,32 +34,31 @@ def load_inspect(source: Source) -> tuple[list[dict[str, Any]], list[str]]:
     `gold` the target. Else the evaluated model is the candidate and the scorer the judge (a grader is called by its
     model): the verdict is the value as a number, of GRADES by their table, null where the grader's reply held no grade.
     `repeat` counts epochs, and further logs of the same. Of several attempts at one task the one with the most samples
-    is read. `place` says where a row is from. What is no such log, and a folder without one, is a ValueError or
-    FileNotFoundError.
+    is read. What is no such log, and a folder without one, is a ValueError or FileNotFoundError.
     """
     path = Path(source).expanduser()
     paths = [path] if path.is_file() else sorted(p for end in ("*.eval", "*.json") for p in path.rglob(end))
     paths = [each for each in paths if not each.name.startswith(".") and each.name not in LISTS]
     if not paths:
         raise FileNotFoundError(f"{path}: no log of Inspect (.eval or .json) here")
-    best: dict[Any, Log] = {}
+    best: dict[Any, tuple[Path, dict[str, Any]]] = {}
     for each in paths:
         log = _log(each)
-        task, run = log.eval.get("task_id"), log.eval.get("run_id")
+        task, run = log["eval"].get("task_id"), log["eval"].get("run_id")
         key = task if isinstance(task, str) and isinstance(run, str) and task != run else each
-        if key not in best or len(log.samples) >= len(best[key].samples):
-            best[key] = log
-    notes = [log.note for log in best.values() if log.note]
+        if key not in best or len(log["samples"]) >= len(best[key][1]["samples"]):
+            best[key] = each, log
+    notes = [note for log in best.values() if (note := _note(*log))]
     if len(best) < len(paths):
         notes.append(f"{len(paths) - len(best):,} earlier attempts at the same tasks are not read.")
-    several = len({_text(log.eval.get("task")) for log in best.values()}) > 1
+    several = len({_text(log["eval"].get("task")) for _, log in best.values()}) > 1
     seen: Counter[tuple[str, str, str]] = Counter()
     rows = []
-    for log in best.values():
-        for number, sample in enumerate(log.samples, 1):
-            for row in _rows(log.eval, sample, f"{log.path}, sample {number}"):
+    for each, log in best.values():
+        for number, sample in enumerate(log["samples"], 1):
+            for row in _rows(log["eval"], sample, f"{each}, sample {number}"):
                 if several:
-                    row["question"] = f"{_text(log.eval.get('task'))}/{row['question']}"
+                    row["question"] = f"{_text(log['eval'].get('task'))}/{row['question']}"
                 asked = (row["judge"], row["question"], json.dumps(row["candidates"]))
                 row["repeat"] = seen[asked]
                 seen[asked] += 1
@@ -98,16 +68,30 @@ def load_inspect(source: Source) -> tuple[list[dict[str, Any]], list[str]]:
     return rows, notes
 
 
-def _log(path: Path) -> Log:
-    if path.stat().st_size > MOST_LOG:
-        raise ValueError(f"{path}: {path.stat().st_size:,} bytes; at most {MOST_LOG:,}")
-    parts = _archive(path) if path.suffix == ".eval" else None
-    head = parts[0] if parts else _parsed(read_bytes(path), str(path))
-    fields = head if isinstance(head, dict) else {}
-    if not isinstance(fields.get("eval"), dict) or not isinstance(fields.get("samples", []), list):
-        found = ", ".join(fields) if isinstance(head, dict) else show(head)
-        raise ValueError(f"{path}: found {found}; expected a log of Inspect (eval, samples)")
-    return Log(path, head["eval"], head, parts[1:] if parts else fields.get("samples") or [])
+def _note(path: Path, log: Mapping[str, Any]) -> str:
+    """What a reader must know of a log that did not end well; "" of one that did."""
+    status, there = log.get("status") or "success", len(log["samples"])
+    failed = sum(1 for sample in log["samples"] if isinstance(sample, dict) and sample.get("error"))
+    expected = _inner(log, "results").get("total_samples")
+    if not isinstance(expected, int):
+        data, epochs = _inner(log["eval"], "dataset"), _inner(log["eval"], "config").get("epochs")
+        ids = data.get("sample_ids")
+        expected = len(ids) if isinstance(ids, list) else data.get("samples")
+        expected = expected * (epochs if isinstance(epochs, int) else 1) if isinstance(expected, int) else 0
+    if status == "success" and not failed and there >= expected:
+        return ""
+    count = f"{there:,} of {expected:,} samples" if expected > there else f"{there:,} samples"
+    errors = f", {failed:,} of them ended in an error" if failed else ""
+    return f"{path.name}: status {status}, {count}{errors}."
+
+
+def _log(path: Path) -> dict[str, Any]:
+    """A log with its `eval` (what was run) and `samples`."""
+    head, *samples = _archive(path) if path.suffix == ".eval" else [_parsed(read_bytes(path), str(path))]
+    if isinstance(head, dict) and isinstance(head.get("eval"), dict) and isinstance(head.get("samples") or [], list):
+        return head | {"samples": samples or head.get("samples") or []}
+    found = ", ".join(head) if isinstance(head, dict) else show(head)
+    raise ValueError(f"{path}: found {found}; expected a log of Inspect (eval, samples)")
 
 
 def _archive(path: Path) -> list[Any]:
@@ -120,16 +104,15 @@ def _archive(path: Path) -> list[Any]:
             if head is None:
                 raise ValueError(f"{path}: no {', '.join(HEADS)} in this archive; expected a log of Inspect")
             sizes = [infos[name].file_size for name in (head, *names)]
-            if sum(sizes) > MOST_LOG or max(sizes) > MOST_SAMPLE:
+            if sum(sizes) > MOST_BYTES or max(sizes) > MOST_SAMPLE:
                 unpacked = f"{sum(sizes):,} bytes when unpacked, {max(sizes):,} in one part"
                 raise ValueError(f"{path}: {unpacked}; too large for a log")
             # Inspect itself writes NaN where a metric has no value; a score that is none counts as unreadable.
             return [_parsed(archive.read(name), f"{path}, {name}") for name in (head, *names)]
+    except RuntimeError as error:  # zipfile's own, of a packing that it does not know (zstd), or a password
+        raise ValueError(f"{path}: {error}; `inspect log convert --to json` makes a .json of it") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         raise ValueError(f"{path}: not readable as a log of Inspect: {error}") from None
-    except (NotImplementedError, RuntimeError):
-        how = "packed in a way that is not read here; `inspect log convert --to json` makes a .json of it"
-        raise ValueError(f"{path}: {how}") from None
 
 
 def _parsed(data: bytes, where: str) -> Any:
@@ -143,7 +126,7 @@ def _rows(head: Mapping[str, Any], sample: Any, place: str) -> Iterator[dict[str
     if not isinstance(sample, dict) or not isinstance(sample.get("scores") or {}, dict):
         raise ValueError(f"{place}: found {show(sample)[:80]}, expected a sample with scores by scorer")
     facts = _inner(sample, "metadata")
-    about = {"question": str(sample.get("id")), "category": facts.get("category"), "place": place}
+    about = {"question": str(sample.get("id")), "category": facts.get("category")}
     for scorer, score in (sample.get("scores") or {}).items():
         if not isinstance(score, dict):
             raise ValueError(f"{place}: score {scorer!r} is {show(score)}, expected an object with a value")

@@ -91,13 +91,11 @@ def load_judgments(
 ) -> pd.DataFrame:
     """The listwise frame of published judgments, one row per judgment and candidate (frames.LISTWISE without ABSENT).
 
-    A judgment without a valid ranking keeps its rows with `rank` and `top` NaN: "invalid_ranking" where letters are
-    left out or named twice, "truncated" or "unparsed" after an error, "missing" where a log did not keep the ranking. A
-    record without a mapping is taken to have shown what all others did, where all others showed the same; else `label`
-    and `slot` are missing, and the rows are those of the candidates that other judgments show on the question (else
-    anywhere in the source). `candidate_model` and `length` (characters) are those of `answers`. `contradicts` marks
-    valid rankings that their own scores deny. `condition`, `unlabelled` and `attrs["notes"]` are as in
-    `read_judgments`.
+    A judgment without a valid ranking keeps its rows, `rank` and `top` NaN: "invalid_ranking", "truncated", "unparsed",
+    or "missing" where a log did not keep it. A record without a mapping is taken to have shown what all others did,
+    where they showed the same; else `label` and `slot` are missing, and the rows are those of the candidates that
+    others show on the question. `candidate_model` and `length` (characters) are those of `answers`; `contradicts` marks
+    valid rankings that their own scores deny. For `condition`, `unlabelled` and `attrs["notes"]` see `read_judgments`.
     """
     final, notes = read_judgments(source, hub, condition, unlabelled)
     written = {(answer.question_id, answer.candidate): answer for answer in answers}
@@ -169,10 +167,10 @@ def read_judgments(
 ) -> tuple[list[Published], tuple[str, ...]]:
     """The final judgments in a file, in a folder or behind the hub entry ("hub"), and notes on what was read.
 
-    A record of a JSON array is final, as is a success in a log; of a judgment that never succeeded the last failed try
-    counts (ERROR_FILES beside the log). The hint of a judgment comes from its record (`names.toml`), else from
-    `condition` (for a single file), else from the file's name (JUDGMENT_FILES), else it is `unlabelled` (None: an
-    error). An unclear or contradicted hint, a judgment twice, and a condition in two files are ValueErrors.
+    A record of an array is final, as is a success in a log; of a judgment that never succeeded the last failed try
+    counts. The hint comes from the record, else from `condition` (for a single file), else from the file's name, else
+    it is `unlabelled` (None: an error). An unclear or contradicted hint, a judgment twice, and a condition in two files
+    are ValueErrors.
     """
     if condition is not None and condition not in HINTS:
         raise ValueError(f"condition = {condition!r}: no such hint; write one of {', '.join(HINTS)}")
@@ -378,18 +376,17 @@ FEWEST = 5
 class Audit:
     """What stood under which letter, and a sentence that says what follows from it.
 
-    `table` counts judgments: candidates in rows, letters in columns. `judgments` are those whose places are known,
-    `unknown` all others, `orders` how many different orders there are, `draws` how many of them were drawn separately.
-    `deviation` is the largest distance of a share in the table from an equal one. `chi2`, `dof` and `p` test the table
-    against random orders, NaN where `note` says why not.
+    `table` counts candidates by letter over `judgments` with known places (`unknown`: all others), `orders` the
+    different orders, `draws` those drawn separately. `deviation` is the largest distance of a share from an equal one.
+    `chi2`, `dof` and `p` test against random orders, NaN where `note` says why not.
     """
 
     table: pd.DataFrame = field(repr=False)
     judgments: int
     unknown: int
-    sentence: str
-    note: str
-    orders: int = 0
+    orders: int
+    sentence: str = "No judgment tells which model stood under which letter: nothing can be audited."
+    note: str = "no order is known"
     draws: int = 0
     deviation: float = math.nan
     chi2: float = math.nan
@@ -411,14 +408,13 @@ def audit_places(frame: pd.DataFrame) -> Audit:
     shown = complete if len(complete) else frame.dropna(subset=["label", "candidate"])
     table = pd.crosstab(shown["candidate"], shown["label"])
     orders = complete.groupby(names, dropna=False)[["label", "candidate"]].agg(tuple).apply(tuple, axis=1)
-    judgments, different = len(orders), orders.nunique()
-    unknown = len(frame[names].drop_duplicates()) - judgments
+    judgments, unknown = len(orders), len(frame[names].drop_duplicates()) - len(orders)
+    audit = Audit(table, judgments, unknown, orders.nunique())
     if not judgments:
-        sentence = "No judgment tells which model stood under which letter: nothing can be audited."
-        return Audit(table, 0, unknown, sentence, "no order is known")
+        return audit
     deviation = float((table.div(table.sum(axis=1), axis=0) - 1 / table.shape[1]).abs().to_numpy().max())
     further = f" Of {unknown} further judgments the places are not known." if unknown else ""
-    if different == 1:
+    if audit.orders == 1:
         sentence = "There is one judgment: nothing can be said about its order."
         if judgments > 1:
             sentence = (
@@ -426,21 +422,27 @@ def audit_places(frame: pd.DataFrame) -> Audit:
                 "which model wins and which letter wins cannot be told apart."
             )
         note = "one order throughout: there is nothing to test"
-        return Audit(table, judgments, unknown, sentence + further, note, 1, 1, deviation)
+        return replace(audit, sentence=sentence + further, note=note, draws=1, deviation=deviation)
     drawn, shared = _draws(orders)
     chi2, dof, p, note = _balance(drawn)
     low, high = int(table.to_numpy().min()), int(table.to_numpy().max())
+    tested = {
+        math.isnan(p): f"whether that is balanced is not tested ({note})",
+        p >= 0.05: f"at least as balanced as random orders would be (p {p_text(p)})",
+        p < 0.05: f"less balanced than random orders would be (p {p_text(p)}), so some models had better places than "
+        "others",
+    }[True]
     sentence = (
-        f"{different} different orders were shown in {judgments} judgments"
+        f"{audit.orders} different orders were shown in {judgments} judgments"
         f"{f', one for all judgments of a {shared}' if shared else ''}; each of the {len(table)} models stood under "
         f"each letter {f'between {low} and {high}' if low < high else low} times"
-        f"{f' (equal shares: {judgments / table.shape[1]:.4g})' if dof else ''}: {_verdict(p, note)}."
+        f"{f' (equal shares: {judgments / table.shape[1]:.4g})' if dof else ''}: {tested}."
     )
     fixed = [str(name) for name, letters in table.gt(0).sum(axis=1).items() if letters == 1]
     if fixed:
         sentence += f" Of {', '.join(fixed)}, model and letter cannot be told apart."
-    sentence += further
-    return Audit(table, judgments, unknown, sentence, note, different, len(drawn), deviation, chi2, dof, p)
+    found = {"note": note, "draws": len(drawn), "deviation": deviation, "chi2": chi2, "dof": dof, "p": p}
+    return replace(audit, sentence=sentence + further, **found)
 
 
 def _draws(orders: pd.Series) -> tuple[pd.Series, str]:
@@ -469,11 +471,3 @@ def _balance(orders: pd.Series) -> tuple[float, int, float, str]:
     chi2 = squares / expected * (k - 1) / k
     note = "chi-square of random permutations; takes the draws of orders as independent"
     return chi2, dof, float(distribution.sf(chi2, dof)), note
-
-
-def _verdict(p: float, note: str) -> str:
-    if math.isnan(p):
-        return f"whether that is balanced is not tested ({note})"
-    if p >= 0.05:
-        return f"at least as balanced as random orders would be (p {p_text(p)})"
-    return f"less balanced than random orders would be (p {p_text(p)}), so some models had better places than others"

@@ -51,13 +51,11 @@ def load_pair_judgments(
     """The pair frame of published judgments in a file, in a folder or behind the hub entry ("hub").
 
     One row a judgment (columns: frames.PAIRWISE). The judge wrote one answer of each pair itself; it stands first in
-    `forward` and in files without `_reverse`. Names of preference and recognition files tell who is right and whether
-    two words of the judge's own answer were replaced (2w). A verdict other than "1" or "2" is "unparsed", a file of
-    such alone a ValueError. `responses` give categories, letters and a check of who is right. `p_right` comes from
-    `prob_1` and `prob_2`, else from the probability of the token that was said, NaN where that is below half.
-    `attrs["counts"]`: judgments by outcome, and records without a pair by reason: "both_right", "both_wrong",
-    "unlabelled", "no_reason", "no_gold", "other_role" (the file's name and the letters disagree), "unknown" (not in
-    `responses`). A judgment that occurs twice is a ValueError.
+    `forward` and in files without `_reverse`. A verdict other than "1" or "2" is "unparsed", a file of such alone a
+    ValueError, as is a judgment twice. `responses` give categories, letters and a check of who is right. `p_right`
+    comes from `prob_1` and `prob_2`, else from the probability of the token that was said, NaN where that is below
+    half. `attrs["counts"]`: judgments by outcome, and records without a pair by reason (see `_role`, and "other_role":
+    the file's name and the letters disagree).
     """
     counts = Counter[str]()
     seen: dict[tuple, tuple[Records, int]] = {}
@@ -87,11 +85,10 @@ def load_code_pairs(
 ) -> pd.DataFrame:
     """The pairs of programs in a file named <judge>_<other>_eval.jsonl, in a folder with it, or behind the hub entry.
 
-    Rows are on pairs with one right program; assistant 1 is the judge. Game 1 shows the judge's program first, game 2
-    second; each has three numbers whose meaning the files do not tell: without `scores` every verdict is "unparsed".
-    `scores` says what they stand for: "first", "second" (place shown) or "own", "other", and "tie". The largest is the
-    verdict, a tie the outcome "tie"; two equal largest are "unparsed". `attrs["counts"]`: outcomes, and pairs by kind
-    (KINDS), "restyled" (harmful with a restyled program of the judge), "unflagged" (a flag that is null).
+    Rows are on pairs with one right program; assistant 1 is the judge, whose program game 1 shows first. `scores` says
+    what the three numbers of a game stand for: "first", "second" (place) or "own", "other", and "tie"; without it every
+    verdict is "unparsed", as are two equal largest. `attrs["counts"]`: outcomes, and pairs by kind (KINDS), "restyled",
+    "unflagged" (a flag that is null).
     """
     if scores is not None and (len(scores) != 3 or set(scores) not in MEANINGS):
         raise ValueError(f"scores={list(scores)!r}: three words in their order, first, second, tie or own, other, tie")

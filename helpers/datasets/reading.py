@@ -31,6 +31,8 @@ LONGEST_SHOWN = 40
 #: Fields that hold a name, which sentences, figures and files will repeat, and the letters that one may have.
 NAMED = frozenset(NAMES["fields"]["names"])
 LONGEST_NAME = 200
+# A cell may hold a whole text.
+csv.field_size_limit(2**31 - 1)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _PROMPTS = re.compile(r'"prompts"[ \t\r\n]*:[ \t\r\n]*\[')
 
@@ -253,7 +255,7 @@ def open_parquet(path: Path) -> Iterator[Any]:
     try:
         with ParquetFile(path) as file:
             yield file
-    except ArrowException as error:
+    except (ArrowException, OSError) as error:
         raise ValueError(f"{path}: not readable as Parquet: {str(error).splitlines()[0]}") from None
 
 
@@ -297,10 +299,10 @@ def _opened(path: Path) -> Any:
     file.seek(0)
     plain = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     for form, begin in (("bytes", head), ("text", plain)):
-        for kind in read_table("kinds.toml")[form]:
-            if begin.startswith(kind["starts"].encode("latin-1")):
+        for starts, what, instead in read_table("kinds.toml")[form]:
+            if begin.startswith(starts.encode("latin-1")):
                 file.close()
-                raise ValueError(f"{path}: {kind['is']}; {kind['instead']}")
+                raise ValueError(f"{path}: {what}; {instead}")
     if b"\r" not in head or b"\n" in head:
         return file
     with file:
