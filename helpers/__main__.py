@@ -8,37 +8,33 @@ import shlex
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 import click
 
 from helpers import paths
 from helpers.commands import results as commands_results
 from helpers.commands import stores
-from helpers.commands.printing import concurrency, echo, matrix, parameter, parameters, timeout_seconds
+from helpers.commands.printing import afforded, concurrency, echo, matrix, parameter, parameters, timeout_seconds
 from helpers.config import ConfigError
+from helpers.judge import Incomplete, MissingKey, NoPrice, OverBudget
+from helpers.providers.keys import redact
+from helpers.store import StoreError
 
-
-class _InOrder(click.Group):
-    """Commands in the order in which they are added, which is the README's; click would sort them by letters."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
+Names, Pairs = tuple[str, ...], tuple[tuple[str, str], ...]
 
 #: Commands that need nothing beside the package.
 ALONE = ("analyze", "explain")
 
 
-@click.group(cls=_InOrder)
+@click.group()
 @click.pass_context
 def main(context: click.Context) -> None:
     """Measure how biased LLM judges are, and how sure we can be of it."""
     asked_for_help = {"--help"} & set(sys.argv[1:])
     if context.invoked_subcommand not in ALONE and not asked_for_help and not paths.NOTEBOOKS.is_dir():
-        raise click.UsageError(
-            f"no notebooks at {paths.NOTEBOOKS}: Recuse works in its repository, with notebooks, experiments and data; "
-            "clone it and install it there with `make`, or `pip install -e .`"
-        )
+        what = f"no notebooks at {paths.NOTEBOOKS}: Recuse works in its repository (notebooks, experiments, data)"
+        raise click.UsageError(f"{what}; clone it and install it there with `make`, or `pip install -e .`")
 
 
 @main.command()
@@ -49,14 +45,7 @@ def main(context: click.Context) -> None:
 @click.option("--processes", type=click.IntRange(1), help="Notebooks or cells run at once; default: one a core.")
 @matrix
 @click.option("--dask", metavar="ADDRESS", help="Run the cells on this Dask scheduler; `local` makes one here.")
-def run(
-    names: tuple[str, ...],
-    pairs: tuple[tuple[str, str], ...],
-    processes: int | None,
-    grid: Path | None,
-    dask: str | None,
-    **limits: float | None,
-) -> None:
+def run(names: Names, pairs: Pairs, processes: int | None, grid: Path | None, dask: str | None, **limits: Any) -> None:
     """Run notebooks (all, or NAMES) from top to bottom and regenerate their figures, tables and numbers."""
     from helpers.run.notebooks import chosen, run_all
 
@@ -87,19 +76,12 @@ def run(
 @timeout_seconds
 @matrix
 @click.option("--pilot", "calls", type=click.IntRange(1), help="First make so many calls of each model; they count.")
-def plan(
-    names: tuple[str, ...],
-    pairs: tuple[tuple[str, str], ...],
-    grid: Path | None,
-    calls: int | None,
-    **limits: float | None,
-) -> None:
+def plan(names: Names, pairs: Pairs, grid: Path | None, calls: int | None, **limits: Any) -> None:
     """Show the calls, tokens and dollars of a run before anything is asked; exit code 1 where budget_usd is less.
 
     Without a budget_usd it is told what to give. A pilot needs one; its replies are stored, the run goes on from there,
     and the plan says what the rest is expected to cost.
     """
-    from helpers.commands.printing import afforded
     from helpers.config import load_experiment
     from helpers.run import budget_of, caution, pilot
     from helpers.run import plan as plan_of
@@ -124,8 +106,8 @@ def plan(
             asyncio.run(pilot(experiment, calls))
         planned, budget = asyncio.run(plan_of(experiment)), budget_of(experiment)
         echo(f"{notebook.stem}\n{planned}")
-        if caution(experiment):
-            echo(f"Note: {caution(experiment)}")
+        if note := caution(experiment):
+            echo(f"Note: {note}")
         fits &= afforded(planned, budget, "budget_usd" in values, "A run of this notebook")
     if not fits:
         sys.exit(1)
@@ -140,6 +122,7 @@ RESULTS = (commands_results.analyze, commands_results.audit, commands_results.re
 AROUND = (commands_results.power, stores.store, commands_results.check, commands_results.explain)
 for command in (*RESULTS, *AROUND):
     main.add_command(command)
+main.list_commands = lambda context: list(main.commands)  # the README's order; click would sort them
 
 
 def _interrupted(told: str) -> None:
@@ -155,10 +138,6 @@ def _interrupted(told: str) -> None:
 
 def entry() -> None:
     """Run a command; what the user can mend is one line, not a traceback."""
-    from helpers.judge import Incomplete, MissingKey, NoPrice, OverBudget
-    from helpers.providers.keys import redact
-    from helpers.store import StoreError
-
     try:
         main(standalone_mode=False)
     except click.ClickException as error:

@@ -9,10 +9,8 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from helpers import paths
 from helpers.config import load_models
@@ -23,8 +21,7 @@ from helpers.services import SERVICES
 PASSED = {".git", ".venv", "__pycache__", ".hypothesis", ".pytest_cache", ".ruff_cache"}
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(NamedTuple):
     """One place that holds a key: the line of a file (or what its format calls the place) and the variable's name."""
 
     path: Path
@@ -32,8 +29,7 @@ class Hit:
     what: str
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(NamedTuple):
     """What was looked through: files and bytes, the hits, and the files into which nobody could look, with why."""
 
     files: int
@@ -49,22 +45,18 @@ def variables() -> list[str]:
 
 
 def usual() -> list[Path]:
-    """What runs leave behind: results, reports, replies, notebooks run by hand, and files beside the README.
-
-    Not the `.env` file, which is where keys belong.
-    """
+    """What runs leave behind, and files beside the README; not the `.env` file, which is where keys belong."""
     folders = [paths.FIGURES, paths.EXPERIMENTS, paths.NOTEBOOKS, paths.REPLIES, paths.ROOT / "logs"]
     beside = [path for path in sorted(paths.ROOT.iterdir()) if path.is_file() and not path.name.startswith(".env")]
     return [place for place in folders if place.exists()] + beside
 
 
 def check(places: Iterable[Path]) -> Checked:
-    """Look for the secrets of this environment, and for what looks like a key, in files and folders.
+    """Look for secrets of this environment and what looks like a key; a place that does not exist is a ValueError."""
+    from pyarrow import ArrowException
 
-    A place that does not exist is a ValueError. A value is never part of what is returned.
-    """
     keys.declare(variables())
-    found = partial(keys.found, known=keys.secrets())
+    known = keys.secrets()
     files, size, hits, closed = 0, 0, [], []
     for path in _files(places):
         if path.suffix.lower() in UNOPENED:
@@ -73,9 +65,9 @@ def check(places: Iterable[Path]) -> Checked:
         files += 1
         try:
             size += path.stat().st_size
-            for place, text in pieces(path):
-                hits += [Hit(path, place, name) for name in found(text)]
-        except unreadable() as error:
+            for place, text in pieces(path):  # what was found before a damaged place stays found
+                hits += [Hit(path, place, name) for name in keys.found(text, known)]
+        except (OSError, EOFError, ValueError, zlib.error, ArrowException) as error:
             closed.append((path, f"cannot be read as what it says it is ({type(error).__name__})"))
     return Checked(files, size, tuple(dict.fromkeys(hits)), tuple(closed))
 
@@ -137,22 +129,12 @@ def binary(data: bytes) -> Pieces:
             yield f"stream {number}", _unpacked(stream[1]).decode("latin-1")
 
 
-def unreadable() -> tuple[type[Exception], ...]:
-    """What reading a file that is damaged, or not what it says it is, may raise."""
-    from pyarrow import ArrowException
-
-    return OSError, EOFError, ValueError, zlib.error, ArrowException
-
-
 def _lines(file: BinaryIO) -> Pieces:
     number, before = 1, b""
     while part := file.readline(PART):
         text = (before + part).decode("utf-8", "replace")
-        yield str(number), text
-        if "\\u" in text:
-            yield str(number), ESCAPED.sub(lambda code: chr(int(code[1], 16)), text)
-        if "&" in text:
-            yield str(number), html.unescape(text)
+        texts = [text, ESCAPED.sub(lambda code: chr(int(code[1], 16)), text), html.unescape(text)]
+        yield from ((str(number), each) for each in dict.fromkeys(texts))
         for picture in PNG_IN_TEXT.finditer(text):
             coded = picture[0].rstrip("=")
             data = base64.b64decode(coded[: len(coded) // 4 * 4])
@@ -170,11 +152,10 @@ def _png(data: bytes) -> Pieces:
         at += 12 + length
         if kind in (b"zTXt", b"iTXt"):
             keyword, _, rest = body.partition(b"\0")
+            packed = kind == b"zTXt" or rest[:1] == b"\1"
             if kind == b"iTXt":  # two flags, a language and a translated keyword stand before its text
                 rest = rest[:1] + rest[2:].split(b"\0", 2)[-1]
-                text = _unpacked(rest[1:]) if rest[:1] == b"\1" else rest[1:]
-            else:
-                text = _unpacked(rest[1:])
+            text = _unpacked(rest[1:]) if packed else rest[1:]
             yield f"text '{keyword.decode('latin-1')}'", text.decode("utf-8", "replace")
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import pkgutil
 import re
-import tomllib
 import unicodedata
 from html import escape
+
+from helpers.paths import load_table
 
 #: Letters of one text that a page shows, and of one cell or caption that LaTeX (whose lines may not be longer) gets.
 LONGEST_SHOWN, LONGEST_CELL, LONGEST_CAPTION = 6000, 1000, 10_000
 #: Categories of characters that draw nothing but change what is drawn, or that no file holds: control characters, marks
 #: of writing direction, tags, zero widths, surrogates, line separators. An unassigned one may be a letter tomorrow.
 UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
-#: What Unicode says is no character, and XML refuses.
-NONE = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 #: Invisible ones that texts of many languages, and emoji, are made of.
 KEPT = frozenset("\n\t\u200c\u200d")
 #: Classes in which a page looks for no formulas, and a sign that formulas begin with within them.
@@ -22,12 +20,12 @@ NO_FORMULAS = "tex2jax_ignore mathjax_ignore"
 _NO_FORMULA = f'<span class="{NO_FORMULAS}">&#{{}};</span>'
 #: The code blocks that `fenced` makes.
 _FENCED = re.compile(r"^(?P<fence>`{3,})text\n(?:(?!(?P=fence)).)*?\n(?P=fence)$", re.DOTALL | re.MULTILINE)
-_LINKS = {"](": "]&#40;", "]:": "]&#58;", "://": ":&#47;&#47;"}
+_ENTITIES = {"&": "&amp;", "<": "&lt;", "](": "]&#40;", "]:": "]&#58;", "://": ":&#47;&#47;"}
 
 _FORMULA = r"[^\w!-/:-@\[-`{-~]*[=+@\-\uff0b\uff0d\uff1d\uff20]"
 
 #: How LaTeX prints signs, and which signs pdfTeX has no letter for: escaping.toml.
-_LATEX = tomllib.loads((pkgutil.get_data(__package__, "escaping.toml") or b"").decode())
+_LATEX = load_table("escaping.toml")
 _FOREIGN, _SIGNS = re.compile(_LATEX["foreign"]), str.maketrans(_LATEX["signs"])
 
 
@@ -40,8 +38,8 @@ def visible(text: str, unseen: str = "\N{REPLACEMENT CHARACTER}", kept: frozense
 
     def seen(found: re.Match[str]) -> str:
         sign = found[0]
-        hidden = unicodedata.category(sign) in UNSEEN or NONE.fullmatch(sign)
-        return unseen if hidden and sign not in kept else sign
+        none = "\ufdd0" <= sign <= "\ufdef" or sign in "\ufffe\uffff"  # says Unicode, and XML refuses it
+        return unseen if (none or unicodedata.category(sign) in UNSEEN) and sign not in kept else sign
 
     return re.sub(r"[^ -~\n\t]", seen, text.replace("\r\n", "\n"))
 
@@ -61,9 +59,8 @@ def markdown(text: str, greater: bool = False) -> str:
     """
 
     def signs(words: str) -> str:
-        told = visible(words).replace("&", "&amp;").replace("<", "&lt;")
-        told = told.replace(">", "&gt;") if greater else told
-        for mark, entity in _LINKS.items():
+        told = visible(words)
+        for mark, entity in (_ENTITIES | ({">": "&gt;"} if greater else {})).items():
             told = told.replace(mark, entity)
         told = re.sub(r"(?i)\b(www)\.", r"\1&#46;", told)
         told = re.sub("`{3,}|~{3,}", lambda run: f"&#{ord(run[0][0])};" * len(run[0]), told)
@@ -105,15 +102,13 @@ def latex(text: object) -> str:
     words = visible(str(text), unseen=" ", kept=frozenset("\n\t"))
     words = re.sub("[\n\t]+|[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]", " ", words)  # spaces of all widths
     words = unicodedata.normalize("NFC", words)  # pdfTeX has an é, but no accent for the letter before
-    escaped = _FOREIGN.sub(_either, words.translate(_SIGNS))
+
+    def either(found: re.Match[str]) -> str:  # only an engine that sets all letters has \Uchar
+        return rf"\ifdefined\Uchar {found[0]}\else({' '.join(f'U+{ord(sign):04X}' for sign in found[0])})\fi{{}}"
+
+    escaped = _FOREIGN.sub(either, words.translate(_SIGNS))
     # After \\ or \midrule a bracket or star would be read as their argument.
     return "{}" + escaped if escaped.lstrip().startswith(("[", "*")) else escaped
-
-
-def _either(found: re.Match[str]) -> str:
-    r"""Letters for an engine that knows all of them (only such have \Uchar), their numbers for pdfTeX."""
-    numbers = " ".join(f"U+{ord(sign):04X}" for sign in found[0])
-    return rf"\ifdefined\Uchar {found[0]}\else({numbers})\fi{{}}"
 
 
 def cut(text: object, most: int) -> str:

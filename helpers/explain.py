@@ -24,10 +24,7 @@ LAST = ("audit", "analyze")
 
 @dataclass(frozen=True)
 class Section:
-    """The numbers of one bias module; the first `headline` of `estimands` are those that conclusions rest on.
-
-    `experiments` are those that measure them (none of a module without any), `title` is their question.
-    """
+    """The numbers of one bias module, `headline` ones first; `experiments` measure them, `title` is their question."""
 
     module: str
     title: str
@@ -43,25 +40,19 @@ class Section:
 
 @cache
 def sections() -> tuple[Section, ...]:
-    """All declared numbers by bias module: experiments in the order of their notebooks, then modules without one.
-
-    Of each module those stand first that conclusions rest on. The numbers of an audit and of verdicts of one's own come
-    last.
-    """
+    """All declared numbers: experiments in the order of their notebooks, modules without one, then LAST."""
     order = [experiment_of(notebook) for notebook in available().values()]
     names = sorted(experiment_names(), key=lambda name: (name not in order, order.index(name) if name in order else 0))
     measuring: dict[str, list[str]] = {}
     for name in names:
         measuring.setdefault(load_config(name).bias, []).append(name)
-    declared = sorted(number_files())
-    modules = [each for each in dict.fromkeys([*measuring, *declared]) if each in declared and each not in LAST]
-    return tuple(_section(each, measuring.get(each, [])) for each in (*modules, *LAST))
-
-
-def _section(module: str, experiments: list[str]) -> Section:
-    numbers = load_numbers(module)
-    title = load_config(experiments[0]).title if experiments else numbers.title or module
-    return Section(module, title, tuple(experiments), numbers.estimands, numbers.headline)
+    modules = [each for each in dict.fromkeys([*measuring, *sorted(number_files())]) if each not in LAST]
+    found = []
+    for module in (*modules, *LAST):
+        numbers, experiments = load_numbers(module), tuple(measuring.get(module, ()))
+        title = load_config(experiments[0]).title if experiments else numbers.title or module
+        found.append(Section(module, title, experiments, numbers.estimands, numbers.headline))
+    return tuple(found)
 
 
 _fill = partial(fill, width=100, break_long_words=False, break_on_hyphens=False)
@@ -70,10 +61,7 @@ MOST_SHOWN = 8
 
 
 def explain(id: str) -> str:
-    """What the number `id` means in every experiment that declares it, and its values in the last runs, as plain text.
-
-    An id that nobody declares is a ValueError that names the nearest ones.
-    """
+    """What number `id` means and its values in the last runs; ValueError with the nearest ids where it is unknown."""
     told = [_told(each, each.estimands[id]) for each in sections() if id in each.estimands]
     if not told:
         raise ValueError(f"no number is called '{id}'{_nearest(id)}; `recuse explain` lists all")
@@ -92,19 +80,15 @@ def listed() -> str:
 def rows(each: Estimand) -> list[tuple[str, str]]:
     """What a declaration says, part by part: name of the part, its words."""
     parts = ("formula", "numerator", "denominator", "ties_and_invalid", "cluster", "interval", "unit", "source")
-    return [
-        (name.replace("_", " "), UNITS.get(each.unit, each.unit) if name == "unit" else getattr(each, name))
-        for name in parts
-    ]
+    words = vars(each) | {"unit": UNITS.get(each.unit, each.unit)}
+    return [(name.replace("_", " "), words[name]) for name in parts]
 
 
 def _told(section: Section, each: Estimand) -> str:
     mark = "; conclusions rest on it" if each.id in section.headline else ""
-    parts = [("meaning", each.words), *rows(each), ("where it fails", each.fails)]
     lines = [f"{each.id} ({section.name}{mark})"]
-    lines += [
-        _fill(f"{name + ':':<18}{words}", initial_indent="  ", subsequent_indent=" " * 20) for name, words in parts
-    ]
+    for name, words in [("meaning", each.words), *rows(each), ("where it fails", each.fails)]:
+        lines.append(_fill(f"{name + ':':<18}{words}", initial_indent="  ", subsequent_indent=" " * 20))
     for experiment in section.experiments:
         lines += _last_run(experiment, each.id)
     return "\n".join(lines)
@@ -119,10 +103,7 @@ def _nearest(id: str) -> str:
 
 
 def _last_run(experiment: str, id: str) -> list[str]:
-    """The values in figures/<experiment>/numbers.json, real data first; nothing where there is no such file or number.
-
-    A file that is no such record is a ValueError that names it.
-    """
+    """The values in figures/<experiment>/numbers.json, if it is there, real data first; ValueError if it is broken."""
     name = f"figures/{experiment}/numbers.json"
     path = paths.FIGURES / experiment / "numbers.json"
     if not path.is_file():
@@ -136,9 +117,9 @@ def _last_run(experiment: str, id: str) -> list[str]:
     for each in sorted(found, key=lambda each: each.data == "simulated")[:MOST_SHOWN]:
         place = ", ".join(f"{key} {value}" for key, value in each.where.items())
         data = each.data.upper() if each.data == "simulated" else each.data
-        size = f"n = {each.n}" + (f", {each.clusters} clusters" if each.clusters else "")
-        why = f"; {each.method}" if each.low != each.low else ""
-        words = f"{data}{': ' if place else ''}{place}: {each} ({size}{why})"
+        facts = f"n = {each.n}{f', {each.clusters} clusters' if each.clusters else ''}"
+        facts += f"; {each.method}" if each.low != each.low else ""
+        words = f"{data}{': ' if place else ''}{place}: {each} ({facts})"
         lines.append(_fill(words, initial_indent="    ", subsequent_indent="      "))
     more = len(found) - MOST_SHOWN
     return [*lines, f"    and {more} more in {name}"] if more > 0 else lines
@@ -158,9 +139,27 @@ rows and rates of questions have a deviation of 0.25."""
 
 def page() -> str:
     """The page: a table of contents, then by experiment each number with what it means and where it fails."""
-    every = sections()
-    contents = ["## Contents", *(line for each in every for line in _contents(each))]
-    return "\n".join([HEAD, "", *contents, *(line for each in every for line in _markdown_section(each)), ""])
+    parts = [HEAD, "## Contents"]
+    for each in sections():
+        links = {id: f"[{id}](#{anchor(each, id)})" for id in each.estimands}
+        headline = [f"- **{links.pop(id)}**" for id in each.headline]
+        parts.append(f"[{plain(each.title)}](#{anchor(each)}) ({plain(each.name)})")
+        parts.append("\n".join([*headline, f"- {', '.join(links.values()) or 'no others'}"]))
+    for each in sections():
+        name = f"{'Experiment' if each.experiments else 'Module'} {plain(each.name)}."
+        parts += [f'<a id="{anchor(each)}"></a>', f"## {plain(each.title)}", name]
+        parts += [part for one in each.estimands.values() for part in _entry_of(each, one)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _entry_of(section: Section, each: Estimand) -> list[str]:
+    def words(text: str) -> str:
+        return _linked(plain(text), section, each.id)
+
+    (name, formula), *others = rows(each)
+    facts = [f"- {name}: {code(formula)}", *(f"- {name}: {words(text)}" for name, text in others)]
+    head = [f'<a id="{anchor(section, each.id)}"></a>', f"### {plain(each.id)}", words(each.words)]
+    return [*head, "\n".join(facts), f"**Where it fails.** {words(each.fails)}"]
 
 
 def write(path: Path = PAGE) -> Path:
@@ -180,64 +179,21 @@ def plain(text: str) -> str:
     >>> plain("|a* - b| < 1 `[A=B]` x_y")
     '\\\\|a\\\\* - b\\\\| \\\\< 1 `[A=B]` x_y'
     """
-    parts = re.split(r"(`[^`]*`)", text)
-    return "".join(part if index % 2 else _escaped(part) for index, part in enumerate(parts))
+    parts = re.split(r"(`[^`]*`)", text.replace("&", "&amp;"))
+    # Between letters an underscore is one; elsewhere it may begin emphasis.
+    signs = re.compile(r"[\\*\[\]<>|#~$`]|(?<![^\W_])_|_(?![^\W_])")
+    return "".join(part if index % 2 else signs.sub(r"\\\g<0>", part) for index, part in enumerate(parts))
 
 
 def code(text: str) -> str:
-    """Text as a code span, whatever backticks it holds.
-
-    >>> code("a | b"), code("`x`")
-    ('`a | b`', '`` `x` ``')
-    """
-    longest = max(map(len, re.findall("`+", text)), default=0)
-    fence = "`" * (longest + 1) if longest else "`"
-    return f"{fence} {text} {fence}" if longest else f"{fence}{text}{fence}"
-
-
-def _escaped(text: str) -> str:
-    text = re.sub(r"([\\*\[\]<>|#~$`])", r"\\\1", text.replace("&", "&amp;"))
-    # Between letters an underscore is one; elsewhere it may begin emphasis.
-    return re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", text)
+    """Text as a code span, whatever backticks it holds."""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if len(fence) > 1 else ""
+    return f"{fence}{space}{text}{space}{fence}"
 
 
 def _linked(text: str, section: Section, own: str) -> str:
     """Markdown with each other number of the section as a link to it."""
     ids = sorted((id for id in section.estimands if "_" in id and id != own), key=len, reverse=True)
-    if not ids:
-        return text
-    words = re.compile(rf"(?<![\w`])({'|'.join(map(re.escape, ids))})(?![\w`])")
+    words = re.compile(rf"(?<![\w`])({'|'.join(map(re.escape, ids)) or '(?!)'})(?![\w`])")
     return words.sub(lambda found: f"[{found[1]}](#{anchor(section, found[1])})", text)
-
-
-def _contents(section: Section) -> list[str]:
-    links = {id: f"[{id}](#{anchor(section, id)})" for id in section.estimands}
-    headline = [f"- **{links.pop(id)}**" for id in section.headline]
-    title = f"[{plain(section.title)}](#{anchor(section)}) ({plain(section.name)})"
-    return ["", title, "", *headline, f"- {', '.join(links.values()) or 'no others'}"]
-
-
-def _markdown_section(section: Section) -> list[str]:
-    lines = ["", f'<a id="{anchor(section)}"></a>', "", f"## {plain(section.title)}", ""]
-    lines.append(f"Experiment {plain(section.name)}." if section.experiments else f"Module {plain(section.name)}.")
-    return lines + [line for each in section.estimands.values() for line in _entry_of(section, each)]
-
-
-def _entry_of(section: Section, each: Estimand) -> list[str]:
-    def words(text: str) -> str:
-        return _linked(plain(text), section, each.id)
-
-    (formula, *others) = rows(each)
-    return [
-        "",
-        f'<a id="{anchor(section, each.id)}"></a>',
-        "",
-        f"### {plain(each.id)}",
-        "",
-        words(each.words),
-        "",
-        f"- {formula[0]}: {code(formula[1])}",
-        *(f"- {name}: {words(text)}" for name, text in others),
-        "",
-        f"**Where it fails.** {words(each.fails)}",
-    ]

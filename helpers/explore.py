@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -34,10 +35,8 @@ DIGITS, FEWEST = 12, 6
 
 @dataclass(frozen=True)
 class Item:
-    """One judgment: its marks (`marking.KINDS`), what its verdict says in words, and what its reply cost in US dollars.
-
-    `usd` is None where no price is known or no reply is there; `control` says whether it is of the condition that
-    others are compared with.
+    """One judgment: its marks (KINDS), its verdict in words, the US dollars of its reply, if known, and whether it is
+    of the condition that others are compared with (`control`).
     """
 
     judgment: Judgment
@@ -60,28 +59,25 @@ class Item:
     @property
     def place(self) -> tuple[object, ...]:
         """What judgments share that are worth a look side by side: judge, question, and what is shown in any order."""
-        trial = self.judgment.trial
-        shown = tuple(sorted(trial.shown))
+        trial, shown = self.judgment.trial, tuple(sorted(self.judgment.trial.shown))
         # Of wordings made by rules each condition shows other texts under the same names.
         made = (trial.condition, trial.where["wording"]) if "wording" in trial.where else ()
-        return (trial.judge.name, trial.question_id, shown, trial.wording.name if trial.wording else "", *made)
+        return (trial.judge.name, trial.question_id, shown, trial.wording and trial.wording.name, *made)
 
 
 def items(asked: Asked) -> list[Item]:
     """The judgments of a run in their order; none of published judgments, whose prompts and replies are not here."""
     control = bias_of(asked.experiment).control
     marks = {id(each.judgment): each.kinds for each in marked(asked.judgments, asked.answers, control, asked.controls)}
-    return [
-        Item(each, marks.get(id(each), ()), _verdict(each), _usd(each), each.trial.condition == control)
-        for each in asked.judgments
-    ]
+    every = ((each, marks.get(id(each), ())) for each in asked.judgments)
+    return [Item(each, kinds, _verdict(each), _usd(each), each.trial.condition == control) for each, kinds in every]
 
 
 def by_label(trial: Trial) -> dict[str, str]:
     """What stood under each label: a candidate, or the text of an option."""
     options = trial.wording.versions[trial.where["version"]].options if trial.wording else ()
-    shown = zip(trial.labels, trial.shown, strict=True)
-    return {label: options[int(name)] if options else name for label, name in shown}
+    texts = [options[int(name)] for name in trial.shown] if options else trial.shown
+    return dict(zip(trial.labels, texts, strict=True))
 
 
 def _verdict(judgment: Judgment) -> str:
@@ -90,24 +86,19 @@ def _verdict(judgment: Judgment) -> str:
     if verdict is None:
         return ""
     named = by_label(trial)
-    if verdict.ranking:
-        return " > ".join(named.get(label, label) for label in verdict.ranking)
-    if verdict.choices:
-        return "; ".join(named.get(label, label) for label in verdict.choices)
+    if verdict.ranking or verdict.choices:
+        labels = verdict.ranking or verdict.choices
+        return (" > " if verdict.ranking else "; ").join(named.get(label, label) for label in labels)
     if verdict.choice:
-        picked = picks(judgment)
-        known = named.get(verdict.choice, picked)
+        known = named.get(verdict.choice, picks(judgment))
         return verdict.choice if known is None else f"{verdict.choice} ({known})"
     return f"{verdict.number:g}" if verdict.number is not None else "none of them"
 
 
 def _usd(judgment: Judgment) -> float | None:
-    if judgment.completion is None:
-        return None
-    try:
-        return actual(judgment.trial.request, judgment.completion)
-    except NoPrice:
-        return None
+    with suppress(NoPrice):
+        return actual(judgment.trial.request, judgment.completion) if judgment.completion else None
+    return None
 
 
 def _told(item: Item) -> dict[str, tuple[str, ...]]:
@@ -119,46 +110,37 @@ def _told(item: Item) -> dict[str, tuple[str, ...]]:
 
 def choices(every: Sequence[Item]) -> dict[str, list[str]]:
     """What each filter offers, by its name; marks in the order of KINDS, all else sorted."""
-    found: dict[str, set[str]] = {name: set() for name in FILTERS}
-    for item in every:
-        for name, values in _told(item).items():
-            found[name].update(values)
-    order = [*KINDS, UNMARKED]
+    order, facts = [*KINDS, UNMARKED], [_told(item) for item in every]
+    found = {name: {value for each in facts for value in each[name]} for name in FILTERS}
     return {name: sorted(values, key=order.index if name == "mark" else None) for name, values in found.items()}
 
 
 def chosen(every: Sequence[Item], **wanted: str | None) -> list[Item]:
-    """The items that pass all filters that are given (names of FILTERS; None: any).
-
-    An unknown filter is a ValueError that names the valid ones; a value that nothing has leaves nothing.
-    """
+    """The items that pass all filters that are given (names of FILTERS, else ValueError; None: any)."""
     if strange := sorted(set(wanted) - set(FILTERS)):
         raise ValueError(f"no filter {', '.join(strange)}; there are: {', '.join(FILTERS)}")
-    given = {name: value for name, value in wanted.items() if value is not None}
-    return [item for item in every if all(value in _told(item)[name] for name, value in given.items())]
+    return [item for item in every if all(x is None or x in _told(item)[name] for name, x in wanted.items())]
 
 
 def named(every: Sequence[Item], key: str) -> Item:
     """The judgment whose reply has this key, or a key that begins so; ValueError where none or several have."""
     if len(key) < FEWEST:
         raise ValueError(f"key {key!r}: give at least {FEWEST} of its digits, as tables show them")
-    found = {item.key: item for item in reversed(every) if item.key.startswith(key.lower())}
+    found = [*{item.key: item for item in reversed(every) if item.key.startswith(key.lower())}.values()]
     if len(found) != 1:
         why = f"{len(found)} keys begin so, give more digits" if found else "no judgment of this run has it"
         raise ValueError(f"key {key!r}: {why}")
-    return next(iter(found.values()))
+    return found[0]
 
 
 def siblings(every: Sequence[Item], item: Item) -> list[Item]:
-    """The other judgments of the same judge on the same answers to the same question: orders, conditions, repeats.
+    """The other judgments of the same judge on the same answers to the same question, the least different first.
 
-    What differs in least comes first: the other order and the control, by which verdicts are marked, before other
-    conditions and repeats.
+    The other order and the control, by which verdicts are marked, come before other conditions and repeats.
     """
     trial, place = item.judgment.trial, item.place
 
     def distance(other: Item) -> tuple[int, bool, bool]:
-        """In how many respects it differs; then repeats, then not controls."""
         beside = other.judgment.trial
         turned, again = beside.shown != trial.shown, beside.request.repeat != trial.request.repeat
         changed = beside.condition != trial.condition
@@ -181,21 +163,18 @@ def table(every: Sequence[Item], most: int = 10) -> pd.DataFrame:
 
     queues = [[item for item in every if kind in item.kinds] for kind in KINDS]
     turns = [item for turn in range(most) for queue in queues for item in queue[turn : turn + 1]]
-    taken = list({id(item): item for item in turns}.values())[:most]
-    columns = ["question", "judge", "condition", "mark", "shown", "verdict", "key"]
-    rows = [
-        (t.question_id, t.judge.name, t.condition, ", ".join(item.kinds), plain(in_order(t, 2)), plain(item.short), key)
-        for item in taken
-        for t, key in [(item.judgment.trial, item.key[:DIGITS])]
-    ]
+    columns, rows = ["question", "judge", "condition", "mark", "shown", "verdict", "key"], []
+    for item in list({id(item): item for item in turns}.values())[:most]:
+        trial, kinds = item.judgment.trial, ", ".join(item.kinds)
+        told = kinds, plain(in_order(trial, 2)), plain(item.short), item.key[:DIGITS]
+        rows.append((trial.question_id, trial.judge.name, trial.condition, *told))
     return pd.DataFrame(rows, columns=columns).set_index("question")
 
 
 def in_order(trial: Trial, few: int) -> str:
     """What was shown, in its order; of options, and of more answers than `few`, only how many."""
-    if not trial.wording and len(trial.shown) <= few:
-        return ", ".join(trial.shown)
-    return f"{len(trial.shown)} {'options' if trial.wording else 'answers'}"
+    many = f"{len(trial.shown)} {'options' if trial.wording else 'answers'}"
+    return many if trial.wording or len(trial.shown) > few else ", ".join(trial.shown)
 
 
 DOT = " \N{MIDDLE DOT} "
@@ -225,19 +204,13 @@ border:1px solid #8888;padding:.5em">{{ text }}</pre></details>
 
 @cache
 def _page() -> Template:
-    def shown(value: object) -> Markup:
-        return Markup(html(cut(value, LONGEST)))
-
-    return Environment(autoescape=True, finalize=shown).from_string(_DETAIL)
+    return Environment(autoescape=True, finalize=lambda value: Markup(html(cut(value, LONGEST)))).from_string(_DETAIL)
 
 
 def detail(item: Item, others: Sequence[Item] = (), simulated: bool = False) -> str:
     """A judgment, and beside it the first of `others` that says something else; all others in a table."""
-
-    def says(each: Item) -> tuple[str, str]:
-        return each.verdict, each.judgment.outcome
-
-    beside = next((other for other in others if says(other) != says(item)), None)
+    said = [(each.verdict, each.judgment.outcome) for each in (item, *others)]
+    beside = next((other for other, words in zip(others, said[1:], strict=True) if words != said[0]), None)
     rows = [_beside(each) for each in (item, *others)] if others else []
     shown = [_facts(each) for each in (item, beside) if each is not None]
     return _page().render(shown=shown, others=rows, simulated=simulated)
@@ -255,21 +228,14 @@ def _facts(item: Item) -> tuple[str, dict[str, str], dict[str, str]]:
         facts["cost"] = "no price known" if item.usd is None else dollars(item.usd)
         facts["answered as"] = reply.model or "not told"
     texts = {"System text": trial.request.system, "Prompt": trial.request.prompt}
-    texts["Reply"] = reply.text if reply is not None else "No reply is stored."
-    return head, facts | {"key": item.key}, texts
+    return head, facts | {"key": item.key}, texts | {"Reply": reply.text if reply else "No reply is stored."}
 
 
 def _beside(item: Item) -> dict[str, str]:
     trial = item.judgment.trial
-    return {
-        "condition": trial.condition,
-        "repeat": str(trial.request.repeat),
-        "order": in_order(trial, len(trial.shown)),
-        "outcome": item.judgment.outcome,
-        "verdict": item.verdict,
-        "marks": ", ".join(item.kinds),
-        "key": item.key[:DIGITS],
-    }
+    row = {"condition": trial.condition, "repeat": str(trial.request.repeat)}
+    row |= {"order": in_order(trial, len(trial.shown)), "outcome": item.judgment.outcome, "verdict": item.verdict}
+    return row | {"marks": ", ".join(item.kinds), "key": item.key[:DIGITS]}
 
 
 #: Judgments that the list of the explorer holds at once; filters bring the others.
@@ -277,11 +243,9 @@ LISTED = 500
 
 
 def show(asked: Asked, key: str | None = None, most: int = 10) -> None:
-    """Put the judgments of a run before the reader, to look into single ones.
+    """Show the judgments of a run: in JupyterLab a widget, in an executed notebook a table of `most` marked ones.
 
-    In JupyterLab filters, a list, and prompt, reply, verdict and cost of what is chosen in it; in an executed notebook
-    how many verdicts have which mark, and a table of at most `most` of them. With `key`, the first digits of a reply's
-    key, that judgment alone, everywhere. Published judgments have no prompts: then it says so.
+    With `key`, the first digits of a reply's key, that judgment alone. Published judgments have no prompts.
     """
     from IPython.display import HTML, display
 
@@ -295,18 +259,16 @@ def show(asked: Asked, key: str | None = None, most: int = 10) -> None:
         display(explorer(every, asked.data == "simulated"))
     else:
         say(_words(every, asked.data == "simulated"))
-        found = table(every, most)
-        show_things(*([found] if len(found) else []))
+        show_things(*filter(len, [table(every, most)]))
 
 
 def _words(every: list[Item], simulated: bool) -> str:
     marks = counted(every)
     told = "; ".join(f"{n:,} *{kind}* ({KINDS[kind]})" for kind, n in marks.items()) or "none is marked"
-    whose = "**SIMULATED** judges. " if simulated else ""
-    more = ' `explore.show(asked, key="...")` shows one with its prompt and reply.' if marks else ""
-    several = " A verdict can have several marks." if len(marks) > 1 else ""
-    noise = " Noise alone makes some of them." if {"flipped", "changed"} & set(marks) else ""
-    return f"{whose}Of {len(every):,} judgments: {told}.{several}{noise}{more}"
+    words = f"{'**SIMULATED** judges. ' if simulated else ''}Of {len(every):,} judgments: {told}."
+    words += " A verdict can have several marks." if len(marks) > 1 else ""
+    words += " Noise alone makes some of them." if {"flipped", "changed"} & set(marks) else ""
+    return words + (' `explore.show(asked, key="...")` shows one with its prompt and reply.' if marks else "")
 
 
 def explorer(every: list[Item], simulated: bool = False) -> ipywidgets.Widget:
@@ -316,11 +278,11 @@ def explorer(every: list[Item], simulated: bool = False) -> ipywidgets.Widget:
     wide, wrapped = widgets.Layout(width="auto"), widgets.Layout(flex_flow="row wrap")
     # As wide as its longest value, so that names of judges are read whole.
     narrow = widgets.Layout(width="auto", min_width="17em", max_width="100%")
-    filters = {}
-    for name, values in choices(every).items():
-        offered = [("any", None), *((visible(value), value) for value in values)]
-        # Without the index a page shows no choice at all, for the value of the first is None.
-        filters[name] = widgets.Dropdown(options=offered, index=0, description=name, layout=narrow)
+    offered = {name: [("any", None), *((visible(x), x) for x in found)] for name, found in choices(every).items()}
+    # Without the index a page shows no choice at all, for the value of the first is None.
+    filters = {
+        name: widgets.Dropdown(options=each, index=0, description=name, layout=narrow) for name, each in offered.items()
+    }
     key = widgets.Text(description="key", placeholder="first digits", continuous_update=False)
     count, shown = widgets.HTML(), widgets.HTML(layout=wide)
     found = widgets.Select(options=[], rows=8, description="judgments", layout=wide)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import orjson
-
-NAMED = 3  # keys in an error
 
 
 def dumps(value: Any) -> bytes:
@@ -40,18 +38,18 @@ def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         twice = sorted(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        more = f" and {len(twice) - NAMED:,} more" if len(twice) > NAMED else ""
-        raise ValueError(f"key {', '.join(repr(name[:40]) for name in twice[:NAMED])}{more} occurs twice in one object")
+        more = f" and {len(twice) - 3:,} more" if len(twice) > 3 else ""
+        raise ValueError(f"key {', '.join(repr(name[:40]) for name in twice[:3])}{more} occurs twice in one object")
     return record
 
 
-def no_constant(name: str) -> None:
+def no_constant(name: str) -> NoReturn:
     """The `parse_constant` for JSON from elsewhere: NaN and Infinity, which Python reads, are a ValueError."""
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is no number of JSON; use null where there is none")
 
 
 class Odd(json.JSONDecodeError):
-    """Text that is JSON by its grammar, or taken for it by Python, and still not to be read."""
+    """JSON to Python that is refused: a key twice in an object, NaN or 1e999, over 4300 digits, too many levels."""
 
 
 def document(text: str) -> Any:
@@ -63,41 +61,21 @@ def document(text: str) -> Any:
 
 
 def decode(text: str, at: int = 0) -> tuple[Any, int]:
-    """The value that begins at `at`, and where it ends; what is no JSON is a JSONDecodeError with its place.
-
-    An Odd one: a key twice in an object, NaN, Infinity and 1e999 (with their field), a number of more than 4300 digits.
-    """
+    """The value that begins at `at`, and where it ends; what is no JSON is a JSONDecodeError with its place."""
     try:
         return _STRICT.raw_decode(text, at)
     except json.JSONDecodeError:
         raise
     except RecursionError:
         raise Odd("nested too deeply to be read", text, at) from None
-    except _NoNumber as word:
-        where = next(_not_finite(json.JSONDecoder().raw_decode(text, at)[0]))
-        raise Odd(
-            f"{where} holds {word}, not a number that JSON knows; use null where there is none", text, at
-        ) from None
     except ValueError as error:
-        raise Odd(str(error), text, at) from None
-
-
-class _NoNumber(ValueError):
-    """NaN, Infinity or 1e999 as it stands in the text."""
+        near = re.compile(rf".{{0,60}}[:\[,]\s*{re.escape(str(error).split()[0])}").search(text, at)
+        raise Odd(f"{error} ({near[0]!r})" if near else str(error), text, at) from None
 
 
 def _finite(digits: str) -> float:
-    if not math.isfinite(number := float(digits)):
-        raise _NoNumber(digits)
-    return number
+    number = float(digits)
+    return number if math.isfinite(number) else no_constant(digits)
 
 
-def _not_finite(value: Any, field: str = "") -> Iterator[str]:
-    """The place of every NaN or infinity in a value."""
-    if isinstance(value, float) and not math.isfinite(value):
-        yield f"field {field!r}" if field else "the record"
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        yield from _not_finite(inner, f"{field}.{key}" if field else str(key))
-
-
-_STRICT = json.JSONDecoder(object_pairs_hook=no_duplicates, parse_constant=_finite, parse_float=_finite)
+_STRICT = json.JSONDecoder(object_pairs_hook=no_duplicates, parse_constant=no_constant, parse_float=_finite)

@@ -1,6 +1,8 @@
 """Where things are: absolute folders found from the package, never from the working directory."""
 
+import tomllib
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
@@ -14,3 +16,8 @@ REPLIES = DATA / "replies"
 DOWNLOADS = DATA / "downloads"
 FIGURES = ROOT / "figures"
 RUNS = FIGURES / "runs"
+
+
+def load_table(name: str) -> dict[str, Any]:
+    """The TOML file of this name, relative to the package."""
+    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-import pkgutil
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import urlsplit
+
+from helpers.paths import load_table
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,8 @@ class Service:
     dearer_writes: float = 0.0
 
 
-_ENTRIES = tomllib.loads((pkgutil.get_data(__package__, "services.toml") or b"").decode())
 #: By the name that models.yaml and limits.yaml call them.
-SERVICES = {name: Service(**entry) for name, entry in _ENTRIES.items()}
+SERVICES = {name: Service(**entry) for name, entry in load_table("services.toml").items()}
 
 
 @cache
@@ -47,11 +46,9 @@ def own_server(url: str | None) -> bool:
 
 
 def token_parameter(provider: str, elsewhere: bool) -> str:
-    """What a provider calls the limit of a reply, at its own address or behind a `base_url`; simulated models too."""
-    if provider not in SERVICES:
-        return "max_tokens"
-    service = SERVICES[provider]
-    return (elsewhere and service.older_token_parameter) or service.token_parameter
+    """What a provider calls the limit of a reply, at its own address or behind a `base_url`."""
+    service = SERVICES.get(provider)
+    return (elsewhere and service.older_token_parameter) or service.token_parameter if service else "max_tokens"
 
 
 def token_parameters() -> tuple[str, ...]:

@@ -22,11 +22,9 @@ class Price:
 
 @dataclass(frozen=True)
 class Pull:
-    """What a simulated model knows of one version of a bias test: the bias that it is made for, and where that pulls.
+    """Where the bias of one version of a bias test pulls a simulated model; its `repr` is in the key of such replies.
 
-    `kind` is that of the wording or "decision", `values` what each option counts, by its text. Nothing pulls where
-    `treated` is False; `side` is that decided for (1, -1; 0: none), `ratio` the gain of a gamble over its loss. Its
-    `repr` is part of the key of what a simulated model replies.
+    `kind` is a wording's or "decision"; `values`: what each option counts, by text; `side`: 1 or -1, that decided for.
     """
 
     bias: str
@@ -43,12 +41,10 @@ class Pull:
 class Model:
     """One entry of `models.yaml`: who is asked, how, and who made it.
 
-    `params` are sent with each request and enter the key, `max_tokens` under the name `token_parameter`; so do
-    `traits`, the biases of a simulated model. What that knows is in no key: `knowledge` maps the text of a built-in
-    question to the question with its answer points, `pulls` are those of bias tests by text. `servers` are all
-    addresses of the same weights, `base_url` is the first. `enforced` says that the server lets through nothing but the
-    schema, `pin_id` that the schema sent to an own server takes no `id` but the nonce. `context` is how many tokens
-    prompt and reply may have together, `concurrency` the calls in flight (None: the run's limit).
+    `params`, `max_tokens` (as `token_parameter`) and the `traits` of a simulated model enter the key, but not its
+    `knowledge` (built-in questions by text) and `pulls` (bias tests by text). `servers` are all addresses of the same
+    weights, `base_url` is the first. `enforced`: the server lets through nothing but the schema; `pin_id`: the schema
+    sent to an own server takes no `id` but the nonce. `context` counts tokens of prompt and reply together.
     """
 
     name: str
@@ -88,9 +84,9 @@ class Model:
 
 @dataclass(frozen=True)
 class RatioScale:
-    """The published metric; options are counted from 0, and a flip counts them from the other end.
+    """The published metric B = k (|a1 - x1| - |a2 - x2|) / max(|a1 - x1|, |a2 - x2|), a1 of the control, a2 treated.
 
-    B = k (|a1 - x1| - |a2 - x2|) / max(|a1 - x1|, |a2 - x2|), a1 of the control and a2 of the treatment.
+    Options are counted from 0, and a flip counts them from the other end.
     """
 
     k: float = -1.0
@@ -102,7 +98,7 @@ class RatioScale:
 
 @dataclass(frozen=True)
 class Version:
-    """One version of a test as it is shown: its options in natural order, lowest first, and what each counts."""
+    """One version of a test as it is shown: its options, lowest first, and what each counts."""
 
     text: str
     options: tuple[str, ...]
@@ -113,11 +109,9 @@ class Version:
 class Wording:
     """One wording of a scenario: its versions by condition, and where the bias would pull the answer.
 
-    It is answered (`kind`) by an option of a "scale", by accepting or declining a gamble ("acceptance"), or by
-    arguments ("selection"; its versions are decision, control, treatment_for and treatment_against). `target` is the
-    value of the option that the bias pulls to (None: the side which the model itself decided for), `anchor` the number
-    shown where that option is the nearest to one. `facts` were drawn for it; `scale` is None where the published metric
-    is not defined.
+    `kind` is "scale", "acceptance" (of a gamble) or "selection" (of arguments; versions: decision, control,
+    treatment_for, treatment_against). `target` is the value that the bias pulls to (None: the side that the model
+    decided for), `anchor` the number shown that is nearest to it. `scale`: None where no published metric is defined.
     """
 
     name: str
@@ -133,10 +127,9 @@ class Wording:
 class Question:
     """One question of a benchmark; `points` are what a full answer says (built-in questions only).
 
-    `place` is its place in the ranked order of its whole dataset, before any limit or filter (-1: not ranked yet). A
-    question about a passage also has the id of its `article` (questions on one are no independent evidence), options in
-    the order of the letters A, B, ..., the `gold` letter and, where the dataset says so, whether it is `hard`; its
-    `points` are then a reason for each option. A scenario of a bias test has its `wordings`.
+    `place` is its rank in its whole dataset, before any limit or filter (-1: not ranked yet). A question about a
+    passage has the id of its `article` (questions on one are no independent evidence), options A, B, ..., the `gold`
+    letter and, if known, whether it is `hard`; its `points` are a reason for each option.
     """
 
     id: str
@@ -157,8 +150,8 @@ class Question:
 class Answer:
     """What a candidate wrote, or the `outcome` why it must not be judged ("truncated", "empty", "error", ...).
 
-    `text` is None where it is still to be written; it then counts `max_tokens` in a plan. To a question with options
-    the answer is the letter `label`, `text` its reason, and `edited` that reason with words replaced, where published.
+    `text` is None where it is still to be written (up to `max_tokens`). To a question with options the answer is the
+    letter `label`, `text` its reason, and `edited` that reason with words replaced, where published.
     """
 
     question_id: str
@@ -177,17 +170,13 @@ class Answer:
 SIMULATOR = 1
 #: Characters: providers cache no beginning of less than about a thousand tokens.
 WORTH_CACHING = 4000
-#: How a prompt about a passage shows its question, with options.
+#: How prompts show a question about a passage, with options, and a bias test.
 PASSAGE_QUESTION = re.compile(r"Passage:\n.*?<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
-#: How a prompt shows a bias test.
 SITUATION = re.compile(r"<<<SITUATION ([0-9a-f]{8})>>>\n(.*?)\n<<<END SITUATION \1>>>", re.DOTALL)
 
 
 class Measured(NamedTuple):
-    """What stays in memory of a request whose prompt is not kept: its key, and sizes in bytes.
-
-    `size` counts system text, prompt and schema, `start` the beginning worth a cache, `starts` is its digest.
-    """
+    """Of a request its key, the bytes of system text, prompt and schema, and those worth a cache with their digest."""
 
     key: str
     size: int
@@ -199,9 +188,8 @@ class Measured(NamedTuple):
 class Request:
     """Everything that a model sees and that shapes its reply; `key` names the reply in the store.
 
-    `source` is the prompt, or a function that makes it, the same each time: many requests then need little memory.
-    `unwritten` counts the tokens of answers that the prompt will show but that are not written yet: such a request can
-    be planned but not sent. Other prompts are the same up to the end of `shared`. Neither is in the key.
+    `source` is the prompt, or a function that always makes it the same. Not in the key: `unwritten` tokens of answers
+    still to be written (planned but not sent), and `shared`, up to whose end other prompts are equal.
     """
 
     model: Model
@@ -226,21 +214,16 @@ class Request:
     @property
     def params(self) -> dict[str, Any]:
         """All parameters sent: the model's own, its token limit and, of a simulated model, its traits."""
-        sent = {self.model.token_parameter: self.model.max_tokens, **self.model.params}
-        return {**sent, **self.model.traits} if self.model.simulated else sent
+        return {self.model.token_parameter: self.model.max_tokens, **self.model.params, **self.model.traits}
 
     @property
     def pull(self) -> Pull | None:
         """What a simulated model knows of the bias test in the prompt; None where it knows nothing of it."""
-        shown = SITUATION.match(self.prompt) if self.model.pulls else None
-        return self.model.pulls.get(shown[2]) if shown else None
+        return self.model.pulls.get(shown[2]) if (shown := SITUATION.match(self.prompt)) else None
 
     @property
     def revision(self) -> dict[str, Any] | None:
-        """What tells one set of weights behind a model id from another; None where the provider's word is all there is.
-
-        A simulated model's weights are the simulator, the vendor whose manners it has, and what it knows of a question.
-        """
+        """What tells one set of weights behind a model id from another; None where only the provider knows."""
         model, prompt = self.model, self.prompt
         if not model.simulated:
             return dict(model.revision or {}) if model.base_url else None
@@ -257,8 +240,8 @@ class Request:
     @cached_property
     def measured(self) -> Measured:
         """The key and the sizes, from one making of the prompt; ValueError where something in it is no JSON."""
-        request = self if isinstance(self.source, str) else replace(self, source=self.source())
-        prompt, revision = request.prompt, request.revision
+        request = replace(self, source=self.prompt)
+        prompt, revision = request.source, request.revision
         # The order of a schema shapes the reply and must not be sorted away.
         schema = json.dumps(self.schema, allow_nan=False)
         seen = {"provider": self.model.provider, "model": self.model.model_id, "params": self.params}
@@ -271,18 +254,13 @@ class Request:
         return Measured(hashlib.sha256(text.encode()).hexdigest(), size, len(start), starts)
 
     def whole(self) -> Request:
-        """The same, measured and with the text of its prompt, for as long as somebody works with it.
-
-        ValueError where the prompt is another one than that of the key: its reply would be stored as another's.
-        """
+        """The same, measured, with the text of its prompt; ValueError where that is another one than the key's."""
         if isinstance(self.source, str):
             return self
         made = replace(self, source=self.source())
         if vars(self).setdefault("measured", made.measured).key != made.key:
-            raise ValueError(
-                f"a prompt to {self.model.name} is not the same each time it is made (now {made.prompt[:80]!r}); "
-                "what makes it must not depend on chance or time"
-            )
+            what = f"a prompt to {self.model.name} is not the same each time it is made (now {made.prompt[:80]!r})"
+            raise ValueError(f"{what}; what makes it must not depend on chance or time")
         return made
 
 
@@ -295,9 +273,9 @@ def short_hash(*parts: object, digits: int = 8) -> str:
 class Experiment:
     """A run, fully settled: who is asked what, how often, with which money, and where the results go.
 
-    `parameters` are the notebook parameters that are not the defaults; `default` is True when there are none. `own`
-    holds what this experiment alone has, by name: the `options` of its config.yaml and its own parameters, Models where
-    they name models (of several, by category). `shared` is the folder of the experiment that it extends, or its own.
+    `parameters` are the notebook parameters that are not the defaults (`default`: none). `own` holds the `options` and
+    parameters of this experiment alone by name, Models where they name models (of several, by category). `shared` is
+    the folder of the experiment that it extends, or its own.
     """
 
     name: str
@@ -337,10 +315,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Collection:
-    """A notebook that asks nothing, fully settled: which folders of results it reads and where its own go.
-
-    `experiments` are all that ask judges, `failed` those of them that failed in the run that is collected.
-    """
+    """A notebook that asks nothing; `experiments` are all that ask judges, `failed` those that failed in this run."""
 
     name: str
     title: str
@@ -355,11 +330,9 @@ class Collection:
 class Trial:
     """One question put to one judge under one condition: all experiments are made of these.
 
-    `shown` are the candidates in shown order (slot 0 first; of a bias test the numbers of the options of its `wording`)
-    and `labels` the letter of each slot. `form` is a key of VERDICT_FIELDS or "text"; `nonce` marks the form of a text
-    verdict. `named` holds the vendor under whose name each slot was shown (None: not disclosed; empty: no names).
-    `where` holds what else places the trial in its design. `partner` is the repeat of the control that it is compared
-    with (None: its own repeat number).
+    `shown` are the candidates in shown order (of a bias test the numbers of its options), `labels` their letters.
+    `form` is a key of VERDICT_FIELDS or "text"; `nonce` marks a text verdict. `named`: each slot's vendor by name
+    (None: not disclosed), `where`: its place in the design, `partner`: the repeat of its control (None: its own).
     """
 
     experiment: str
@@ -379,10 +352,8 @@ class Trial:
 
 
 #: Everything that can become of a finished reply; only `ok` carries a verdict.
-OUTCOMES = (
-    *("ok", "unparsed", "conflict", "invalid_ranking", "no_option", "two_options"),
-    *("refused", "filtered", "truncated", "empty"),
-)
+OUTCOMES = ("ok", "unparsed", "conflict", "invalid_ranking", "no_option", "two_options", "refused", "filtered")
+OUTCOMES += ("truncated", "empty")
 #: The field of a structured reply that holds the verdict, for each form of verdict.
 VERDICT_FIELDS = dict(listwise="ranking", pairwise="verdict", choice="choice", several="choices", number="number")
 #: The five pairwise verdicts; A is shown first.
@@ -402,11 +373,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Completion:
-    """One attempt to get a reply. Only `status == "ok"` is a reply; anything else is a paid or unpaid failure.
-
-    Failures are rate_limited, provider_error, connect, maybe_billed, bad_envelope, too_large, empty, quota, auth,
-    redirect, forbidden, not_found and bad_request. `finish` is stop, length, refusal or filter, `latency` in seconds.
-    """
+    """One attempt to get a reply; `status` is "ok" or a kind of providers/meanings.toml, `latency` in seconds."""
 
     key: str
     status: str
@@ -425,11 +392,9 @@ class Completion:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a judge decided. Listwise: `ranking` holds labels, best first, and `scores` a number per label.
+    """What a judge decided: listwise a `ranking` of labels, best first, and `scores` by label, else what its form has.
 
-    Other forms use `choice` (a label), `choices` (labels, maybe none) or `number`. `contradicts` is True where a
-    lower-ranked label has a higher score. `probabilities` are those of the labels, where the provider sent
-    log-probabilities. Equal verdicts can be one object: nothing in it may be changed.
+    `contradicts`: a lower-ranked label has a higher score. `probabilities` are those of labels, from log-probabilities.
     """
 
     ranking: tuple[str, ...] = ()
@@ -461,18 +426,15 @@ def check_form(form: str, labels: Sequence[str]) -> None:
 
 
 #: How numbers of a unit are printed: times what, in which format, followed by what.
-SHOWN_UNITS = {
-    **{"rate": (100, ".1f", " %"), "pp": (100, "+.1f", " pp"), "sd_pp": (100, ".2f", " pp")},
-    **{"logit": (1, "+.2f", ""), "log": (1, "+.2f", "")},
-}
+SHOWN_UNITS = {"rate": (100, ".1f", " %"), "pp": (100, "+.1f", " pp"), "sd_pp": (100, ".2f", " pp")}
+SHOWN_UNITS |= dict.fromkeys(("logit", "log"), (1, "+.2f", ""))
 
 
 @dataclass(frozen=True)
 class Family:
-    """Confirmatory numbers that Holm corrects together: those whose place has no other keys than `over`.
+    """Numbers that Holm corrects together: their place has no keys but `over`, and of `only` one of these values.
 
-    Of a key in `only` the place has one of these values. Several ids can share a `name`. `planned`: a number that could
-    not be tested counts like one that found nothing.
+    Several ids can share a `name`. `planned`: a number that could not be tested counts like one that found nothing.
     """
 
     name: str
@@ -487,10 +449,9 @@ class Estimand:
 
     `above` and `below` are clauses that say what a judge above and below `null` does; without `below` a number on that
     side is no bias. `describe` says a number that has no sides, with {value} in its place. Braces are filled from the
-    number's place, its values written as in `labels`. Without a `family` the number is exploratory.
-    `needs` is what a file of verdicts must have for it (`helpers/analyze`).
-    `fails` says where it misleads: what it takes for the bias, what it needs, when it has no value. It has no default:
-    a number whose limits nobody wrote down is not declared.
+    number's place, its values written as in `labels`. Without a `family` the number is exploratory. `needs` is what a
+    file of verdicts must have for it (`helpers/analyze`). `fails` says where it misleads: a number whose limits nobody
+    wrote down is not declared.
     """
 
     id: str
@@ -517,9 +478,8 @@ class Estimand:
 class Estimate:
     """A number that travels with its interval; NaN bounds mean that no interval is honest here (see `method`).
 
-    `unit` is a key of SHOWN_UNITS (a rate or a difference is a fraction, shown times 100), "alpha", "score" or "count".
-    `n` counts judgments (for agreement: pairs of judgments, or ranks compared), `clusters` questions, `effective` how
-    many equal questions would say as much (NaN: not defined). `data` is simulated, published, hub, asked or folder.
+    `unit` is one of SHOWN_UNITS (fractions), "alpha", "score" or "count". `n` counts judgments (for agreement: pairs of
+    them, or ranks compared), `clusters` questions, `effective` how many equal questions would say as much.
     """
 
     id: str
@@ -549,8 +509,7 @@ class Estimate:
         """
         if self.value != self.value:
             return "not estimable"
-        scale, form, suffix = SHOWN_UNITS.get(self.unit, (1, ".2f", ""))
-        if self.unit == "count" and float(self.value).is_integer():  # a mean of counts need not be whole
-            form = ".0f"
+        whole = self.unit == "count" and float(self.value).is_integer()  # a mean of counts need not be
+        scale, form, suffix = SHOWN_UNITS.get(self.unit, (1, ".0f" if whole else ".2f", ""))
         text = f"{self.value * scale:{form}}{suffix}"
         return text if self.low != self.low else f"{text} [{self.low * scale:{form}}, {self.high * scale:{form}}]"

@@ -19,7 +19,8 @@ from helpers import paths, verdicts
 from helpers.audit import measuring
 from helpers.audit.asking import NAME, PROBES, WORDS, Battery, load, trials
 from helpers.audit.measuring import Finding, outcomes, whole, worst_first
-from helpers.config import AUDITED, ConfigError, load_limits, load_models, model_of, perhaps
+from helpers.config import ConfigError, load_limits, load_models, model_of, perhaps
+from helpers.config.models import AUDITED
 from helpers.config.numbers import load_numbers
 from helpers.escaping import markdown
 from helpers.export import PROTOCOL, as_json, held, numbers, this_run, write

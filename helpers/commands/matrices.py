@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from helpers import paths
+from helpers import export, figures, paths, tables
 from helpers.commands.printing import afforded, echo
 from helpers.config import ConfigError, load_models
 from helpers.figures.points import NothingToDraw
+from helpers.figures.style import METADATA
 from helpers.judge import Budget, check_keys
 from helpers.run import caution
+from helpers.run import cells as run_cells
 from helpers.run.cells import OURS, Cell, Outcome, read_grid
 from helpers.run.matrix import Matrix, held, local, prepare, run_matrix
 from helpers.run.showing import SOURCES
@@ -60,21 +62,14 @@ def run_grid(grid: Path, parameters: Mapping[str, Any], processes: int | None, d
 
 def _refuse_relative(cells: list[Cell]) -> None:
     """ConfigError where a parameter names a file by a path that leads elsewhere on another machine."""
-    for cell in cells:
-        for name in SOURCES:
-            value = cell.parameters.get(name)
-            if isinstance(value, str) and not Path(value).is_absolute() and Path(value).expanduser().exists():
-                raise ConfigError(
-                    f"{name} = {value}: each worker would look for it from where it was started; give an absolute "
-                    "path, under which it lies on all of them"
-                )
+    why = "each worker would look for it from where it was started; give an absolute path, the same on all of them"
+    for name, value in ((name, cell.parameters.get(name)) for cell in cells for name in SOURCES):
+        if isinstance(value, str) and not Path(value).is_absolute() and Path(value).expanduser().exists():
+            raise ConfigError(f"{name} = {value}: {why}")
 
 
 def _tabulated(cells: list[Cell], folder: Path) -> int:
     """Write what all cells found: tables of numbers and of cells, then the judge cards; how many numbers there are."""
-    from helpers import export, tables
-    from helpers.run import cells as run_cells
-
     frames = {"matrix.csv": run_cells.numbers(cells, folder), "cells.csv": run_cells.states(cells, folder)}
     export.write({name: tables.csv_text(frame).encode() for name, frame in frames.items()}, folder)
     try:
@@ -86,10 +81,6 @@ def _tabulated(cells: list[Cell], folder: Path) -> int:
 
 def _compared(cells: list[Cell], folder: Path) -> None:
     """Write the judge cards of all cells as a table and as a figure; nothing of an earlier run stays beside them."""
-    from helpers import export, figures, tables
-    from helpers.figures.style import METADATA
-    from helpers.run import cells as run_cells
-
     for name in ("results.csv", "captions.md", *(f"across_runs.{kind}" for kind in METADATA)):
         (folder / name).unlink(missing_ok=True)
     results = run_cells.results(cells, folder)
@@ -110,10 +101,9 @@ def _compared(cells: list[Cell], folder: Path) -> None:
 @contextmanager
 def _prepared(grid: Path, parameters: Mapping[str, Any]) -> Iterator[tuple[list[Cell], Matrix]]:
     """The cells of a grid, and those that are not done with their plan, which is printed; nobody else runs them."""
-    given = {name: value for name, value in parameters.items() if name not in OURS}
     out, replies = (_folder(parameters, name) for name in ("out", "store"))
     folder, budget = out or paths.RUNS / f"matrix-{grid.stem}", _budget(parameters)
-    cells = read_grid(grid, given)
+    cells = read_grid(grid, {name: value for name, value in parameters.items() if name not in OURS})
     with held(folder):
         matrix = prepare(cells, folder, replies or paths.REPLIES, budget)
         before = len(cells) - len(matrix.cells)
@@ -130,10 +120,8 @@ def _folder(parameters: Mapping[str, Any], name: str) -> Path | None:
 
 def _budget(parameters: Mapping[str, Any]) -> float:
     if parameters.get("budget_total_usd") is not None:
-        raise ConfigError(
-            "-p budget_total_usd counts the runs of one experiment, and each cell has a store of its own; a matrix has "
-            "one amount for all of its cells: write -p budget_usd"
-        )
+        why = "counts the runs of one experiment, and each cell has a store of its own"
+        raise ConfigError(f"-p budget_total_usd {why}; a matrix has one amount for all of its cells: -p budget_usd")
     usd = parameters.get("budget_usd", 0.0)
     if isinstance(usd, bool) or not isinstance(usd, int | float) or not math.isfinite(usd) or usd < 0:
         raise ConfigError(f"-p budget_usd {usd}: must be one amount in US dollars, from 0 up, for the whole matrix")

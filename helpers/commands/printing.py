@@ -33,28 +33,17 @@ def parameters(pairs: tuple[tuple[str, str], ...], **limits: float | None) -> di
             raise click.BadParameter(f"-p {name} is given twice")
         values[name] = parse_yaml(text, f"-p {name} {text}")
     options = {name: value for name, value in limits.items() if value is not None}
-    if twice := options.keys() & values.keys():
-        raise click.BadParameter(
-            f"{' and '.join(sorted(twice))} is given with -p and as an option; leave out one of them"
-        )
+    if twice := " and ".join(sorted(options.keys() & values.keys())):
+        raise click.BadParameter(f"{twice} is given with -p and as an option; leave out one of them")
     return values | options
 
 
-parameter = click.option(
-    "-p", "pairs", nargs=2, multiple=True, metavar="NAME VALUE", help="A notebook parameter; VALUE is read as YAML."
-)
-concurrency = click.option(
-    "--concurrency", type=click.IntRange(1, 1024), help="Most calls in flight; default: its entry's or server's."
-)
-timeout_seconds = click.option(
-    "--timeout-seconds", type=click.FloatRange(1), help="Longest time of a call; default: its entry's."
-)
-matrix = click.option(
-    "--matrix",
-    "grid",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="A YAML file with lists of parameters: each combination is run in a folder of its own.",
-)
+_flight, _pairs = "Most calls in flight; default: its entry's or server's.", {"nargs": 2, "metavar": "NAME VALUE"}
+_lists = "A YAML file with lists of parameters: each combination is run in a folder of its own."
+parameter = click.option("-p", "pairs", multiple=True, help="A notebook parameter; VALUE is read as YAML.", **_pairs)
+concurrency = click.option("--concurrency", type=click.IntRange(1, 1024), help=_flight)
+timeout_seconds = click.option("--timeout-seconds", type=click.FloatRange(1), help="Of a call; default: its entry's.")
+matrix = click.option("--matrix", "grid", type=click.Path(path_type=Path, dir_okay=False), help=_lists)
 
 
 def cost_of(models: Mapping[str, Model]) -> Cost:
@@ -64,8 +53,12 @@ def cost_of(models: Mapping[str, Model]) -> Cost:
     """
 
     def cost(name: str, record: dict[str, Any]) -> tuple[float, float]:
-        asked = record["request"]
-        model = _model(name, asked, models.get(name))
+        asked, model = record["request"], models.get(name)
+        if model is None or (model.provider, model.model_id) != (asked["provider"], asked["model"]):
+            if "revision" in asked and asked["provider"] != "simulated":
+                what = f"no model '{name}' in models.yaml serves {asked['model']!r}"
+                raise NoPrice(f"{what}; where it ran is not stored")
+            model = Model(name, asked["provider"], asked["model"], vendor="")
         limits = [asked["params"][each] for each in token_parameters() if each in asked["params"]]
         if limits and isinstance(limits[0], int):
             model = replace(model, max_tokens=limits[0])
@@ -77,23 +70,15 @@ def cost_of(models: Mapping[str, Model]) -> Cost:
     return cost
 
 
-def afforded(planned: Plan, budget: Budget, given: bool, what: str) -> bool:
+def afforded(planned: Plan, budget: Budget, given: bool, what: str, option: str = "-p budget_usd") -> bool:
     """Say whether a plan fits into a budget, or, where none was `given`, what to give; False where one is too small."""
     if planned.usd and not given:
         can, give = dollars(planned.usd), enough(planned.usd)
-        echo(f"{what} can cost up to {can} and asks nothing unless it may: -p budget_usd {give}")
+        echo(f"{what} can cost up to {can} and asks nothing unless it may: {option} {give}")
         return True
-    excess = planned.excess(budget)
-    if excess:
-        echo(f"Does not fit, a run would ask nothing: {excess}")
+    if excess := planned.excess(budget):
+        # What follows names parameters of notebooks.
+        echo(f"Does not fit, a run would ask nothing: {excess if option[:2] == '-p' else excess.split('; ')[0]}")
     elif planned.usd:
         echo(f"Fits into budget_usd={budget.limit:.4f}.")
     return not excess
-
-
-def _model(name: str, asked: Mapping[str, Any], entry: Model | None) -> Model:
-    if entry is not None and (entry.provider, entry.model_id) == (asked["provider"], asked["model"]):
-        return entry
-    if "revision" in asked and asked["provider"] != "simulated":
-        raise NoPrice(f"no model '{name}' in models.yaml serves {asked['model']!r}; where it ran is not stored")
-    return Model(name, asked["provider"], asked["model"], vendor="")

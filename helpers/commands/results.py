@@ -13,8 +13,11 @@ from typing import Any
 import click
 
 from helpers import paths
-from helpers.commands.printing import concurrency, echo, parameter, parameters, timeout_seconds
-from helpers.config import AUDITED, STYLES, parse_yaml
+from helpers.commands.printing import afforded, concurrency, echo, parameter, parameters, timeout_seconds
+from helpers.config import STYLES, parse_yaml
+from helpers.config.models import AUDITED
+from helpers.judge import Budget
+from helpers.providers.keys import refuse
 
 
 @click.command()
@@ -22,42 +25,25 @@ from helpers.config import AUDITED, STYLES, parse_yaml
 @click.option("--base-url", help="A server that speaks OpenAI's chat API, such as http://127.0.0.1:8000/v1.")
 @click.option("--revision", help="Which weights answer at --base-url (enters each reply's key); default: the address.")
 @click.option("--api-key-env", metavar="VARIABLE", help="The variable that holds the key of --base-url, if it has one.")
-@click.option(
-    "--price", nargs=2, type=float, metavar="IN OUT", help="US dollars a million tokens at --base-url; 0 0: none."
-)
+@click.option("--price", nargs=2, type=float, metavar="IN OUT", help="US dollars a million tokens there; 0 0: none.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Limit of a reply at --base-url; default 2048.")
 @click.option("--params", metavar="YAML", help="What is sent to --base-url besides; default '{temperature: 0}'.")
 @click.option("--text", is_flag=True, help="The server of --base-url enforces no JSON schema: verdicts as marked text.")
 @click.option("--budget-usd", type=click.FloatRange(0), help="US dollars above which no call is sent; default 0.")
-@click.option(
-    "--plan", "only_plan", is_flag=True, help="Show calls, tokens and the most that they can cost; ask nothing."
-)
+@click.option("--plan", "only_plan", is_flag=True, help="Show calls, tokens and the most they can cost; ask nothing.")
 @click.option("--stored", is_flag=True, help="Ask nothing; the card of what is stored, with what is missing counted.")
 @concurrency
 @timeout_seconds
 @click.option("--keep-going", is_flag=True, help="Ask on where hardly any of the first 20 replies can be read.")
-@click.option(
-    "--to", "folder", type=click.Path(path_type=Path), help="Folder of the card; default: audit-<model> here."
-)
+@click.option("--to", "folder", type=click.Path(path_type=Path), help="Of the card; default: audit-<model> here.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
 @click.option("--store", type=click.Path(path_type=Path), default=paths.REPLIES, help="Folder of replies.")
 @click.option("--figure-style", type=click.Choice(STYLES), default="paper", show_default=True)
 def audit(
-    model: str,
-    base_url: str | None,
-    budget_usd: float | None,
-    only_plan: bool,
-    stored: bool,
-    concurrency: int | None,
-    timeout_seconds: float | None,
-    keep_going: bool,
-    folder: Path | None,
-    force: bool,
-    store: Path,
-    figure_style: str,
-    text: bool,
-    **own: Any,
-) -> None:
+    model: str, base_url: str | None, budget_usd: float | None, only_plan: bool, stored: bool, concurrency: int | None,
+    timeout_seconds: float | None, keep_going: bool, folder: Path | None, force: bool, store: Path, figure_style: str,
+    text: bool, **own: Any,
+) -> None:  # fmt: skip
     """Ask one judge a frozen battery of some 600 short calls, and say which manipulations move its verdicts.
 
     Order, letters, identical pairs, length, authority, bandwagon, names, anchor: of each an interval, what would have
@@ -65,7 +51,6 @@ def audit(
     a second run asks nothing. Exit code 1 with --plan where --budget-usd is less.
     """
     from helpers import audit as room
-    from helpers.providers.keys import refuse
 
     if only_plan and stored:
         raise click.UsageError("--plan says what asking would cost, --stored asks nothing; leave out one of them")
@@ -82,7 +67,9 @@ def audit(
         room.check(target, judge, force)
     if not stored:
         judge = asyncio.run(room.as_it_is_served(judge))
-        fits = _planned(room.plan(battery, judge, store), judge.name, budget_usd)
+        planned, given = room.plan(battery, judge, store), budget_usd is not None
+        echo(planned)
+        fits = afforded(planned, Budget(budget_usd or 0.0), given, f"An audit of {judge.name}", "--budget-usd")
         if only_plan:
             sys.exit(0 if fits else 1)
     try:
@@ -93,22 +80,6 @@ def audit(
         raise KeyboardInterrupt from None
     written = room.save(done, target, figure_style)
     echo(f"\n{room.said(done)}\n\n{len(written)} files in {target}")
-
-
-def _planned(planned: Any, name: str, budget_usd: float | None) -> bool:
-    """Tell the plan, and whether a budget that is given is enough."""
-    from helpers.judge import dollars
-    from helpers.judge.budget import enough
-
-    echo(planned)
-    if not planned.usd:
-        return True
-    if budget_usd is None:
-        echo(f"An audit of {name} can cost up to {dollars(planned.usd)}: --budget-usd {enough(planned.usd)}")
-        return True
-    fits = planned.usd <= budget_usd
-    echo(f"{'Fits' if fits else 'Does not fit'} into --budget-usd {budget_usd:g}.")
-    return fits
 
 
 @click.command()
@@ -122,18 +93,15 @@ def check(places: tuple[Path, ...]) -> None:
     from helpers import check as room
 
     checked = room.check(places or room.usual())
-    here = Path.cwd()
     for hit in checked.hits:
         what = "what looks like a key" if hit.what == "key" else f"the value of {hit.what}"
-        echo(f"{_short(hit.path, here)}:{hit.place}: {what}")
+        echo(f"{_short(hit.path)}:{hit.place}: {what}")
     for path, why in checked.closed:
-        echo(f"{_short(path, here)}: not looked into: {why}", err=True)
+        echo(f"{_short(path)}: not looked into: {why}", err=True)
     names, absent = room.known()
-    echo(
-        f"{checked.files} files ({checked.size / 1e6:.1f} MB): "
-        + (f"{len(checked.hits)} places hold a key" if checked.hits else "no key found")
-        + f". Looked for: {', '.join(names) or 'no variable of this environment'}, and what looks like a key."
-    )
+    found = f"{len(checked.hits)} places hold a key" if checked.hits else "no key found"
+    looked = f"Looked for: {', '.join(names) or 'no variable of this environment'}, and what looks like a key."
+    echo(f"{checked.files} files ({checked.size / 1e6:.1f} MB): {found}. {looked}")
     if absent:
         echo(f"Not set here, so their values could not be looked for: {', '.join(absent)}.")
     if checked.hits:
@@ -142,8 +110,8 @@ def check(places: tuple[Path, ...]) -> None:
         sys.exit(1)
 
 
-def _short(path: Path, here: Path) -> str:
-    return os.path.relpath(path, here) if path.resolve().is_relative_to(here) else str(path)
+def _short(path: Path) -> str:
+    return os.path.relpath(path) if path.resolve().is_relative_to(Path.cwd()) else str(path)
 
 
 @click.command()
@@ -189,25 +157,12 @@ def explain(ids: tuple[str, ...], write: bool) -> None:
 @click.option("--seed", type=int, default=42, show_default=True, help="Resampling and sign flips.")
 @click.option("--margin-pp", type=float, default=5.0, show_default=True, help="A hint that changes less is no matter.")
 @click.option("--figure-style", default="paper", show_default=True, help="paper, neurips, icml, acl or talk.")
-def analyze(
-    file: str,
-    format: str | None,
-    out: str | None,
-    force: bool,
-    ignore_extra: bool,
-    names: tuple[str, ...],
-    positive: str | None,
-    seed: int,
-    margin_pp: float,
-    figure_style: str,
-) -> None:
+def analyze(file: str, out: str | None, force: bool, figure_style: str, **options: Any) -> None:
     """Compute every number that the verdicts in FILE can carry, and say of each other one what is missing.
 
     FILE: one row a verdict with columns judge, question, candidates, verdict (.csv, .tsv, .jsonl, .json, .parquet), or
     a file or folder of Arena-Hard, FastChat, AlpacaEval, Inspect, LLM-Eval and others. No keys, no config.
     """
-    from pathlib import Path
-
     from helpers.analyze import saying
     from helpers.analyze.analysis import analyze as of
     from helpers.analyze.saying import summary
@@ -216,10 +171,8 @@ def analyze(
     style(figure_style)  # an unknown one is told before anything is computed
     folder = Path(out).expanduser() if out else Path.cwd() / saying.name_of(file)
     saying.check(folder, force)
-    named = dict(each.partition("=")[::2] for each in names)
-    found = of(
-        file, format, ignore_extra=ignore_extra, names=named, positive=positive or "", seed=seed, margin_pp=margin_pp
-    )
+    options["names"] = dict(each.partition("=")[::2] for each in options["names"])
+    found = of(file, **options | {"positive": options["positive"] or ""})
     written = saying.write(found, folder, force, figure_style)
     echo(f"{summary(found)}\n\n{len(written)} files in {folder}")
 
@@ -228,12 +181,9 @@ def analyze(
 @click.option("--style", required=True, help="Whose columns and sizes of letters: neurips, icml or acl.")
 @click.option("--to", "folder", required=True, type=click.Path(path_type=Path), help="The folder to write.")
 @click.option(
-    "--results",
-    "places",
-    multiple=True,
-    metavar="[NAME=]FOLDER",
+    "--results", "places", multiple=True, metavar="[NAME=]FOLDER",
     help="Results of a run, any number of times; NAME begins the names of its macros. Default: the default runs.",
-)
+)  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace files of the folder that were changed by hand.")
 def paper(style: str, folder: Path, places: tuple[str, ...], force: bool) -> None:
     """Write figures, tables, numbers, methods, sources and the judge-bias checklist of results as LaTeX.

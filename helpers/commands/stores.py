@@ -19,10 +19,9 @@ _folder = click.option(
 )
 _models = click.argument("models", nargs=-1)
 #: What lines that are not as they should be are called.
-_ODD = {
-    **{"damaged": "damaged", "unknown": "written by another version"},
-    **{"torn": "cut off at the end", "unended": "without its line end"},
-}
+_ODD = {"damaged": "damaged", "unknown": "written by another version", "torn": "cut off at the end"}
+_ODD["unended"] = "without its line end"
+_FURTHER = "further replies to the same (the first counts)"
 #: What becomes of a last line that was not finished.
 _NO_DAMAGE = {"torn": "; the next run that asks cuts it away", "unended": "; the next run that asks adds it"}
 
@@ -48,9 +47,8 @@ def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
         echo(json.dumps({"folder": str(folder), "files": [vars(each) for each in found]}, indent=1))
         return
     lines, replies, size = (sum(getattr(each, name) for each in found) for name in ("lines", "replies", "bytes"))
-    echo(f"{folder}: {_many(len(found), 'file')}, {lines:,} lines, {replies:,} replies, {_size(size)}")
-    for each in found:
-        echo(_told(each))
+    total = f"{folder}: {_many(len(found), 'file')}, {lines:,} lines, {replies:,} replies, {_size(size)}"
+    echo("\n".join([total, *map(_told, found)]))
 
 
 def _told(found: Any) -> str:
@@ -59,16 +57,13 @@ def _told(found: Any) -> str:
 
     if not found.lines:
         return f"\n{found.model}: empty: nothing was ever stored here"
-    counted = [f"{found.lines:,} lines", f"{found.replies:,} replies"]
-    counted += [f"{found.further:,} further replies to the same (the first counts)"] if found.further else []
-    failed = sum(found.failures.values())
-    counted += [f"{failed:,} failed attempts ({_counts(found.failures)})"] if failed else []
-    counted += [f"{found.damaged:,} DAMAGED (recuse store verify)"] if found.damaged else []
+    failed = sum(found.failures.values()), f"failed attempts ({_counts(found.failures)})"
+    damaged, further = (found.damaged, "DAMAGED (recuse store verify)"), (found.further, _FURTHER)
+    counted = [f"{found.lines:,} lines", f"{found.replies:,} replies", *_there(further, failed, damaged)]
     counted += ["a torn last line"] if found.torn else []
     tokens = f"{found.tokens['input']:,} tokens in, {found.tokens['output']:,} out"
-    if found.usd_measured is None:
-        spent = f"no dollars: {plain(found.no_price)}"
-    else:
+    spent = f"no dollars: {plain(found.no_price)}"
+    if found.usd_measured is not None:
         more = found.usd_at_most - found.usd_measured > 1e-9
         spent = f"{dollars(found.usd_measured)} measured" + (f", {dollars(found.usd_at_most)} at most" if more else "")
     days = " to ".join(dict.fromkeys(plain(time[:10]) for time in (found.first, found.last))) or "no dates"
@@ -77,6 +72,11 @@ def _told(found: Any) -> str:
         f"  {days}; {_counts(found.experiments, 'no experiment') or 'nothing'}; {_size(found.bytes)}\n"
         f"  answered by: {_counts(found.returned) or 'nobody says'}"
     )
+
+
+def _there(*counts: tuple[int, str]) -> list[str]:
+    """Counts with what they count, but for those that are 0."""
+    return [f"{count:,} {words}" for count, words in counts if count]
 
 
 def _counts(counts: dict[str, int], nameless: str = "no name") -> str:
@@ -99,47 +99,43 @@ def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
     """Check every line of all files, or those of MODELS; exit code 1 where a line is damaged."""
     from helpers import store as room
 
-    whole, mendable = True, False
+    left = mendable = 0
     for path in room.files(folder, models):
         found = room.verify(path)
-        mendable = mendable or any(line.kind == "damaged" for line in found.odd)
+        kinds = Counter(line.kind for line in found.odd)
         for line in found.odd:
             echo(f"{path}, line {line.number}: {plain(line.wrong)}{'' if repair else _NO_DAMAGE.get(line.kind, '')}")
         echo(f"{path.name}: {_state(found)}")
-        left = sum(line.kind in ("damaged", "unknown") for line in found.odd)
+        mendable, bad = mendable + kinds["damaged"], kinds["damaged"] + kinds["unknown"]
         if repair and found.odd:
             done = room.repair(path)
-            left = done.left
+            bad = done.left
             echo(f"{path.name}: {_mended(done, found)}")
         if index := room.left_index(path):
             echo(index)
-        whole = whole and not left
+        left += bad
     if mendable and not repair:
         echo("The same with --repair moves damaged lines to <file>.damaged beside the file; nothing is deleted.")
-    if not whole:
-        sys.exit(1)
+    sys.exit(1 if left else 0)
 
 
 def _state(found: Any) -> str:
     """What a look at every line of a file found, in a few words."""
     if not found.lines:
         return "empty: no line yet"
-    doubles = f", {found.same:,} copies of lines" if found.same else ""
-    doubles += f", {found.further:,} further replies to the same (the first counts)" if found.further else ""
+    lines = [_many(found.lines, "line"), *_there((found.same, "copies of lines"), (found.further, _FURTHER))]
     odd = Counter(line.kind for line in found.odd)
     if not odd:
-        return f"{_many(found.lines, 'line')}{doubles}, whole"
+        return f"{', '.join(lines)}, whole"
     told = [f"{found.lines - odd.total():,} whole", *(f"{count:,} {_ODD[kind]}" for kind, count in odd.items())]
-    return f"{_many(found.lines, 'line')}{doubles}: {', '.join(told)}"
+    return f"{', '.join(lines)}: {', '.join(told)}"
 
 
 def _mended(done: Any, found: Any) -> str:
     """What a repair did, and only that."""
-    told = []
-    if done.moved:
-        back = f", {done.rescued:,} whole within put back" if done.rescued else ""
-        told.append(f"{_many(done.moved, 'line')} moved to {done.side.name}{back}")
-        told.append("what is missing now is asked again by the next run")
+    back = f", {done.rescued:,} whole within put back" if done.rescued else ""
+    again = "what is missing now is asked again by the next run"
+    told = [f"{_many(done.moved, 'line')} moved to {done.side.name}{back}; {again}"] if done.moved else []
     if any(line.kind == "unended" for line in found.odd):
         told.append("the line end that was missing is added")
     if done.left:
@@ -150,9 +146,7 @@ def _mended(done: Any, found: Any) -> str:
 @store.command()
 @click.option("--to", "target", type=click.Path(path_type=Path), required=True, help=".jsonl, .parquet or .csv.")
 @click.option("--model", "models", multiple=True, help="Only this model's replies; may be given again.")
-@click.option(
-    "--experiment", "experiments", multiple=True, help="Only what this experiment asked first; again as well."
-)
+@click.option("--experiment", "experiments", multiple=True, help="Only what this experiment asked first; again, too.")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @_folder
 def export(target: Path, models: tuple[str, ...], experiments: tuple[str, ...], force: bool, folder: Path) -> None:
@@ -195,12 +189,10 @@ def _say(joined: list[Any]) -> None:
 
     known = load_models()
     for each in joined:
-        told = [f"{each.new:,} replies added"]
-        told += [f"{each.further:,} more to what has a reply already (kept; the first counts)"] if each.further else []
-        told += [f"{each.failures:,} failed attempts"] if each.failures else []
-        told += [f"{each.same:,} were here already"] if each.same else []
-        told += ["a torn last line left out"] if each.torn else []
-        echo(f"{each.model}: {', '.join(told)}")
+        told = [(each.further, "more to what has a reply already (kept; the first counts)")]
+        told += [(each.failures, "failed attempts"), (each.same, "were here already")]
+        torn = ["a torn last line left out"] if each.torn else []
+        echo(f"{each.model}: {', '.join([f'{each.new:,} replies added', *_there(*told), *torn])}")
         if each.model not in known:
             echo(f"note: models.yaml has no model '{each.model}': an entry of that name will find these replies")
     if not joined:

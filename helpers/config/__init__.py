@@ -1,66 +1,55 @@
-"""What defines a run: YAML files and notebook parameters, read strictly into frozen records.
-
-Here config.yaml of an experiment and the parameters of its notebook are settled into a run, and what a notebook
-collects likewise; `models` reads models.yaml and limits.yaml, `yaml_text` all YAML.
-"""
+"""What defines a run: config.yaml of an experiment and the parameters of its notebook, settled into frozen records."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, ValidationInfo, create_model
 
 from helpers import paths
-from helpers.config.models import AUDITED, Rate, Usd, known_models, load_limits, load_models, model_of, perhaps
-from helpers.config.yaml_text import ConfigError, Settings, Strict, checked, line_of, line_words, parse_yaml, read_yaml
+from helpers.config.models import Rate, Usd, known_models, load_limits, load_models, model_of, perhaps, speaking_models
+from helpers.config.yaml_text import ConfigError, Settings, Strict, checked, fault, line_words, parse_yaml, read_yaml
 from helpers.types import Collection, Experiment, Model, Question, short_hash
 
-STYLES = ("paper", "neurips", "icml", "acl", "talk")
 #: The entry of `budget_usd` that limits all models together; no model can have this name there.
 TOTAL = "total"
 #: Sources of judgments for which no file of judgments is read.
 NO_FILE = ("ask", "stored", "hub")
 
 Names = Annotated[list[str], Field(min_length=1)]
-NAMES = 'write a list of names such as ["gpt_fast"] (plain papermill reads lists only with -y), or null'
+Style = Literal["paper", "neurips", "icml", "acl", "talk"]
+STYLES = get_args(Style)
 
 
 def _by_category(entries: list[str], info: ValidationInfo) -> dict[str, Model]:
     """The models that entries name by category: `category=name`, or a name alone for all that are not named ("other").
 
-    Entries of a notebook replace those of config.yaml, so that a category left out, or misspelt, is refused when it is
-    asked and never gets a default model.
+    They replace those of config.yaml: a category that is left out or misspelt never gets a default model.
     """
     parts = [[part.strip() for part in entry.rpartition("=")] for entry in entries]
     names = {category or "other": name for category, _, name in parts}
     if len(names) < len(entries):
-        raise ValueError("one for all categories, or one each as category=name")
-    return {category: known_models([name], info)[0] for category, name in names.items()}
+        raise ValueError(fault("categories"))
+    return {category: speaking_models([name], info)[0] for category, name in names.items()}
 
 
 def _one_or_published(name: str, info: ValidationInfo) -> Model | None:
     """The model of this name; None where what it would make was published."""
-    known = info.context or {}
-    if name != "published" and name not in known:
-        near = f"{name}{perhaps([name], known)}"
-        raise ValueError(
-            f'unknown {info.field_name} {near}; "published", or one of the models: {", ".join(sorted(known))}'
-        )
-    return known.get(name)
+    return None if name == "published" else known_models([name], info, published=True)[0]
 
 
 def _each_once(chosen: list[str]) -> list[str]:
     if len(set(chosen)) < len(chosen):
-        raise ValueError("each can be named once")
+        raise ValueError(fault("twice"))
     return chosen
 
 
-Models = Annotated[Names, AfterValidator(_each_once), AfterValidator(known_models)]
+Models = Annotated[Names, AfterValidator(_each_once), AfterValidator(speaking_models)]
 #: What a parameter of one experiment can be where its default does not tell.
 KINDS: dict[str, Any] = {
     "text": str | None,
@@ -81,10 +70,9 @@ class Elsewhere(Strict):
 
 
 class Hub(Strict):
-    """Where published files lie: a dataset repository, a revision and the files' paths in it.
+    """Where published files lie in a dataset repository; without `questions` those are taken that the answers hold.
 
-    Without `questions` those are taken that the answers hold. Of several places of judgments a later one adds the
-    conditions that the earlier ones do not hold; of Arena-Hard, whose repository is large, the files meant are listed.
+    Of several places of judgments a later one adds the conditions that the earlier ones do not hold.
     """
 
     repo: str
@@ -95,12 +83,10 @@ class Hub(Strict):
 
 
 class ExperimentConfig(Strict):
-    """One experiments/<name>/config.yaml.
+    """One experiments/<name>/config.yaml; `options` are of this experiment alone, `parameters` a notebook may change.
 
-    `options` are settings of this experiment alone, `parameters` those that a notebook may change, with their defaults;
-    a parameter that is null has the value of the option of its name. `kinds` says what a parameter can be where its
-    default does not tell (a null one is a list of names): one of KINDS, or a list of choices. `asking` are those that
-    shape what is asked, which judgments that were published cannot follow.
+    A parameter that is null has the value of the option of its name. `kinds` says what a parameter can be where its
+    default does not: one of KINDS, or a list of choices. Those in `asking` cannot change published judgments.
     """
 
     title: str
@@ -124,25 +110,19 @@ class ExperimentConfig(Strict):
 class Parameters(Strict):
     """The parameters that every notebook has, with their defaults."""
 
-    judges: Models | None = Field(
-        None,
-        description=f"{NAMES}; of published judges name those that are models of models.yaml, else a smaller file",
-    )
-    candidates: Models | None = Field(None, description=NAMES)
+    judges: Models | None = Field(None, description=fault("names") + fault("judges"))
+    candidates: Models | None = Field(None, description=fault("names"))
     questions: str = "builtin"
     judgments: str = "ask"
     question_limit: int | None = Field(None, ge=1)
     repeats: int | None = Field(None, ge=1)
-    budget_usd: Usd | Annotated[dict[str, Usd], Field(min_length=1)] = Field(
-        0.0,
-        description="write one amount, or {name: US dollars, ...} with names of this run's models, or total",
-    )
+    budget_usd: Usd | Annotated[dict[str, Usd], Field(min_length=1)] = Field(0.0, description=fault("budget"))
     budget_total_usd: Usd | None = None
     keep_going: bool = False
     concurrency: int | None = Field(None, ge=1, le=1024)
     timeout_seconds: Rate | None = None
     seed: int = Field(42, ge=0)  # numpy's generators take none below
-    figure_style: Literal[STYLES] = "paper"  # type: ignore[valid-type]
+    figure_style: Style = "paper"
     out: str | None = None
     store: str | None = None
 
@@ -157,10 +137,10 @@ class CollectionConfig(Strict):
 class CollectionParameters(Strict):
     """The parameters of a notebook that collects, with their defaults."""
 
-    results: Names | None = Field(None, description=NAMES)
-    failed: Names | None = Field(None, description=NAMES)
+    results: Names | None = Field(None, description=fault("names"))
+    failed: Names | None = Field(None, description=fault("names"))
     verdicts: str | None = None
-    figure_style: Literal[STYLES] = "paper"  # type: ignore[valid-type]
+    figure_style: Style = "paper"
     out: str | None = None
 
 
@@ -173,24 +153,21 @@ COMMON, COLLECTING = _defaults(Parameters), _defaults(CollectionParameters)
 
 
 def _parameters_of(config: ExperimentConfig) -> type[Parameters]:
-    """The common parameters and an experiment's own, each of its kind or of the type of its default, as are items.
-
-    Whole numbers must not be negative: what they count or choose begins at 0.
-    """
-    fields: dict[str, Any] = {}
+    """The common parameters and an experiment's own, each of its kind or of the type of its default, as are items."""
+    kinds: dict[str, Any] = {}
     for name, default in config.parameters.items():
         words = f"the default is {json.dumps(default)}"
         kind = config.kinds.get(name, "names" if default is None else "")
         if isinstance(kind, str) and kind:
-            form, words = KINDS[kind], NAMES if default is None and "text" not in kind else words
+            form, words = KINDS[kind], fault("names") if default is None and "text" not in kind else words
         elif isinstance(default, list):
             item = Literal[tuple(kind)] if kind else type((default or [""])[0])
             form = Annotated[list[item], Field(min_length=1), AfterValidator(_each_once)]  # type: ignore[valid-type]
         else:
             form = Literal[tuple(kind)] if kind else type(default)
-        limits = {int: {"ge": 0}, float: {"allow_inf_nan": False}}.get(form, {})
-        fields[name] = (form, Field(default, description=words, validate_default=True, **limits))
-    return create_model("Parameters", __base__=Parameters, **fields)
+        limits = {int: {"ge": 0}, float: {"allow_inf_nan": False}}.get(form, {})  # whole numbers count or choose
+        kinds[name] = (form, Field(default, description=words, validate_default=True, **limits))
+    return create_model("Parameters", __base__=Parameters, **kinds)
 
 
 def collection_names() -> list[str]:
@@ -217,9 +194,9 @@ def load_config(name: str) -> ExperimentConfig:
         ("asking", config.asking, config.parameters),
     ):
         if unknown := [each for each in named if each not in valid]:
-            line = line_words(paths.EXPERIMENTS / name / "config.yaml", (key, unknown[0]))
-            where = f"experiments/{name}/config.yaml: {line}{key} = {', '.join(unknown)}"
-            raise ConfigError(f"{where}: there are: {', '.join(valid)}")
+            where = line_words(paths.EXPERIMENTS / name / "config.yaml", (key, unknown[0]))
+            words = f"{where}{key} = {', '.join(unknown)}: there are: {', '.join(valid)}"
+            raise ConfigError(f"experiments/{name}/config.yaml: {words}")
     return config
 
 
@@ -244,27 +221,23 @@ def _settle(
 
 
 def builtin_knowledge() -> dict[str, Question]:
-    """What simulated models know: every built-in question that has answer points, by its text.
-
-    A question on a passage is known by its text and options, one a line, as prompts show them.
-    """
+    """What simulated models know: every built-in question that has answer points, by its text and options as shown."""
     known = {}
     for path in (*sorted(paths.DATA.glob("*/passages.jsonl")), *sorted(paths.DATA.glob("*/questions.jsonl"))):
         for record in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
             for each in record.get("questions", [record]):
                 points, options = each.get("reasons") or each.get("points", ()), each.get("options", ())
-                text = "\n".join([each["text"], *map("{}) {}".format, "ABCD", options)])
-                question = Question(each["id"], record["category"], each["text"], tuple(points))
+                facts = {"points": tuple(points), "options": tuple(options), "gold": each.get("gold")}
                 if points:
-                    known[text] = replace(question, options=tuple(options), gold=each.get("gold"))
+                    text = "\n".join([each["text"], *map("{}) {}".format, "ABCD", options)])
+                    known[text] = Question(each["id"], record["category"], each["text"], **facts)
     return known
 
 
 def load_experiment(name: str, models_file: Path | None = None, **parameters: Any) -> Experiment:
-    """Settle a run of experiment `name` from its config.yaml and the notebook's parameters.
+    """Settle a run of experiment `name` from its config.yaml and the parameters of its notebook.
 
-    `parameters` are those of the notebook's parameters cell; what is not given has its default. Everything wrong is
-    a ConfigError before any call: an unknown parameter, judge or key, a wrong type, real judges on simulated answers.
+    Everything wrong is a ConfigError before any call: an unknown parameter, a wrong type, real judges on made-up texts.
     """
     config = load_config(name)
     models = load_models(models_file or paths.MODELS, builtin_knowledge())
@@ -278,30 +251,29 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     idle = [key for key, kind in config.kinds.items() if kind == "file_text" and settled.judgments in NO_FILE]
     idle += ["candidates", "repeats", *config.asking] if settled.judgments not in ("ask", "stored") else []
     if idle := [key for key in idle if key in changed]:
-        defaults = ", ".join(json.dumps(config.parameters.get(key)) for key in idle)
-        raise ConfigError(
-            f"parameters of {name}: {', '.join(f'{key} = {changed[key]!r}' for key in idle)} cannot change "
-            f"judgments={settled.judgments!r}; leave at {defaults}"
-        )
-    budget, of_config = settled.budget_usd, ("title", "bias", "max_age_days")
-    of_notebook = ("questions", "judgments", "question_limit", "repeats", "concurrency", "seed")
-    experiment = Experiment(
-        name=name,
-        judges=settled.judges,
-        candidates=settled.candidates or (),
-        budget_usd=budget.get(TOTAL, math.fsum(budget.values())) if isinstance(budget, dict) else budget,
-        out=out,
-        store=Path(settled.store).expanduser().resolve() if settled.store else paths.REPLIES,
-        default=not changed,
-        own=own,
-        folder=paths.EXPERIMENTS / name,
-        shared=paths.EXPERIMENTS / (config.extends or name),
-        builtin=paths.DATA / (config.extends or name) / config.builtin,
-        hub=config.hub.model_dump() if config.hub else None,
-        parameters=changed,
-        **{field: getattr(config, field) for field in of_config},
-        **{field: getattr(settled, field) for field in of_notebook},
+        facts = {"changed": [f"{key} = {changed[key]!r}" for key in idle], "judgments": settled.judgments}
+        facts["defaults"] = [json.dumps(config.parameters.get(key)) for key in idle]
+        raise ConfigError(f"parameters of {name}: {fault('idle', **facts)}")
+    budget = settled.budget_usd
+    settings = (
+        dict(config)
+        | dict(settled)
+        | {
+            "name": name,
+            "candidates": settled.candidates or (),
+            "budget_usd": budget.get(TOTAL, math.fsum(budget.values())) if isinstance(budget, dict) else budget,
+            "out": out,
+            "store": Path(settled.store).expanduser().resolve() if settled.store else paths.REPLIES,
+            "default": not changed,
+            "own": own,
+            "folder": paths.EXPERIMENTS / name,
+            "shared": paths.EXPERIMENTS / (config.extends or name),
+            "builtin": paths.DATA / (config.extends or name) / config.builtin,
+            "hub": config.hub.model_dump() if config.hub else None,
+            "parameters": changed,
+        }
     )
+    experiment = Experiment(**{field.name: settings[field.name] for field in fields(Experiment)})
     _refuse_made_up(experiment, config.kinds, models)
     limits_of(experiment)  # a name that this run does not ask is refused before anything is planned
     return experiment
@@ -310,18 +282,14 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
 def limits_of(experiment: Experiment) -> dict[str, float]:
     """What a run may spend on single models, by name; empty where `budget_usd` is one amount for all.
 
-    A model that is not named has what the `total` leaves, and nothing where there is no total. A name that is none of
-    this run's models is a ConfigError that lists them.
+    A model that is not named has what the `total` leaves, and nothing where there is no total.
     """
     amounts = experiment.parameters.get("budget_usd")
     if not isinstance(amounts, Mapping):
         return {}
     valid = [*dict.fromkeys(model.name for model in experiment.models), TOTAL]
     if unknown := sorted(set(amounts) - set(valid)):
-        raise ConfigError(
-            f"parameters of {experiment.name}: budget_usd names {', '.join(unknown)}, which this run does not ask; "
-            f"valid: {', '.join(valid)}"
-        )
+        raise ConfigError(f"parameters of {experiment.name}: {fault('stranger', names=unknown, valid=valid)}")
     named = {name: float(usd) for name, usd in amounts.items() if name != TOTAL}
     return named if TOTAL in amounts else dict.fromkeys(valid[:-1], 0.0) | named
 
@@ -339,18 +307,12 @@ def _refuse_made_up(experiment: Experiment, kinds: Mapping[str, Any], models: Ma
     working = [(key, each) for key, each in own.items() if isinstance(each, Model) and not each.simulated]
     payees = [f"real judges ({real})"] * bool(real) + [f"the real {key} {each.name}" for key, each in working]
     if made_up and payees:
-        absent = " and ".join(made_up)
-        raise ConfigError(
-            f"{payees[0]} would be paid for the texts of the simulated {absent} of config.yaml; name the {absent} too: "
-            f"{', '.join(f'{key}=[...]' for key in made_up)} (known models: {', '.join(sorted(models))})"
-        )
+        facts = {"absent": " and ".join(made_up), "lists": [f"{key}=[...]" for key in made_up]}
+        raise ConfigError(fault("made_up", payee=payees[0], known=sorted(models), **facts))
 
 
 def load_collection(name: str, **parameters: Any) -> Collection:
-    """Settle a notebook that collects from its config.yaml and its parameters.
-
-    Everything wrong is a ConfigError: an unknown name, parameter or failed experiment, a folder that is not there.
-    """
+    """Settle a notebook that collects from its config.yaml and its parameters; everything wrong is a ConfigError."""
     if name not in collection_names():
         raise ConfigError(f"'{name}' collects nothing; these do: {', '.join(collection_names())}")
     title = _load(CollectionConfig, name).title

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from helpers import paths
 from helpers.config import experiment_names, load_config
-from helpers.config.yaml_text import ConfigError, Strict, checked, line_words, read_yaml
+from helpers.config.yaml_text import ConfigError, Strict, checked, fault, line_words, read_yaml
 from helpers.types import Estimand, Family
 
 FILE = "numbers.yaml"
@@ -146,11 +146,11 @@ def _read(path: Path) -> tuple[NumbersFile, dict[str, Estimand]]:
     content = checked(NumbersFile, read_yaml(path), _shown(path), path)
     usual, declared = content.defaults.model_dump(exclude_none=True), {}
     for id, each in content.numbers.items():
-        facts = usual | each.model_dump(exclude_none=True, exclude={"headline"})
+        facts = usual | {key: value for key, value in each if value is not None and key != "headline"}
         if missing := [name for name in Usual.model_fields if name not in (*facts, "needs")]:
             line = line_words(path, ("numbers", id))
             raise ConfigError(f"{_shown(path)}: {line}numbers.{id} has no {', '.join(missing)}, nor have the defaults")
-        family = Family(**facts.pop("family")) if "family" in facts else None
+        family = Family(**dict(facts.pop("family"))) if each.family else None
         declared[id] = Estimand(id=id, **facts, family=family, labels=content.labels)
     return content, declared
 
@@ -158,18 +158,11 @@ def _read(path: Path) -> tuple[NumbersFile, dict[str, Estimand]]:
 def _repeat(path: Path, repeated: Repeated) -> dict[str, Estimand]:
     _, others = _read(path.parent.parent / repeated.experiment / FILE)
     if unknown := [id for id in repeated.ids if id not in others]:
-        line = line_words(path, ("repeated", "ids"))
-        raise ConfigError(
-            f"{_shown(path)}: {line}{', '.join(unknown)}: no number of {repeated.experiment}; its numbers are "
-            f"{', '.join(others)}"
-        )
+        words = fault("no_number", names=unknown, experiment=repeated.experiment, valid=[*others])
+        raise ConfigError(f"{_shown(path)}: {line_words(path, ('repeated', 'ids'))}{words}")
     chosen = [others[id] for id in repeated.ids]
+    more = {name: getattr(repeated, name) for name in ("words", "fails", "needs")}
     return {
-        each.id: replace(
-            each,
-            words=f"{each.words} {repeated.words}",
-            fails=f"{each.fails} {repeated.fails}",
-            needs=f"{each.needs} {repeated.needs}",
-        )
+        each.id: replace(each, **{name: f"{getattr(each, name)} {added}" for name, added in more.items()})
         for each in chosen
     }

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import pkgutil
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import lru_cache
@@ -15,6 +13,8 @@ from typing import Any, TypeVar, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from helpers.paths import load_table
+
 #: Names of models, biases and scenarios.
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 NAME_FORM = "lower case letters, digits, _ . - (at most 64)"
@@ -22,7 +22,7 @@ NAME_FORM = "lower case letters, digits, _ . - (at most 64)"
 MOST_BYTES, MOST_LEVELS = 1_000_000, 50
 
 #: How words of YAML are written, and names that stand for keys; explained in strict.toml.
-STRICT: dict[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "strict.toml") or b"").decode())
+STRICT = load_table("config/strict.toml")
 READERS = {"null": lambda _: None, "bool": lambda word: word.lower() == "true", "int": int, "float": float}
 #: Signs that end a line to some readers of YAML only, and those that YAML does not allow.
 _ENDS = "\r\x85\u2028\u2029"
@@ -52,6 +52,12 @@ class Strict(BaseModel):
 Settings = TypeVar("Settings", bound=BaseModel)
 
 
+def fault(kind: str, /, **facts: Any) -> str:
+    """The words of strict.toml for a fault; lists of names are joined."""
+    joined = {key: ", ".join(each) if isinstance(each, list | tuple) else each for key, each in facts.items()}
+    return STRICT["faults"][kind].format(**joined)
+
+
 def read_yaml(path: Path, shown: bool = False) -> Any:
     """What stands in a YAML file; with `shown` each number must be written as it is shown (no 3.10, which is 3.1).
 
@@ -63,6 +69,14 @@ def read_yaml(path: Path, shown: bool = False) -> Any:
     if path.stat().st_size > MOST_BYTES:
         raise ConfigError(f"{path}: larger than 1 MB, which no configuration of ours is")
     return deepcopy(_parse_file(path.read_bytes(), shown, path)[0])
+
+
+def read_dict(path: Path, expected: str) -> dict[Any, Any]:
+    """The entries of a YAML file by name; what is expected is in the error where it holds anything else."""
+    entries = read_yaml(path) or {}
+    if not isinstance(entries, dict):
+        raise ConfigError(f"{path}: expected {expected}, found {_what(entries)}")
+    return entries
 
 
 @lru_cache(maxsize=128)
@@ -182,18 +196,16 @@ def checked(
     Where the values stand in a file at `path`, below the keys `at`, each fault is named with its line. Validators can
     see the `context`.
     """
+    faults: dict[Keys, list[Any]] = {}
     try:
         return kind.model_validate(values, context=context)
     except ValidationError as error:
-        faults: dict[Keys, list[Any]] = {}
-        for fault in error.errors():
-            faults.setdefault(_place(values, fault), []).append(fault)
-    messages = []
-    for place, several in faults.items():
-        # Of the forms that a value may have, the one that was meant is named: the one whose inside was looked into.
-        if not place or not any(place == other[: len(place)] != other for other in faults):
-            messages.append(line_words(path, (*at, *place)) + _message(kind, place, several))
-    raise ConfigError(f"{where}: {'; '.join(messages)}")
+        for each in error.errors():
+            faults.setdefault(_place(values, each), []).append(each)
+    # Of the forms that a value may have, the one that was meant is named: the one whose inside was looked into.
+    meant = [place for place in faults if not any(place == other[: len(place)] != other for other in faults if place)]
+    words = [line_words(path, (*at, *place)) + _message(kind, place, faults[place]) for place in meant]
+    raise ConfigError(f"{where}: {'; '.join(words)}")
 
 
 def line_words(path: Path | None, keys: Keys) -> str:
@@ -202,7 +214,7 @@ def line_words(path: Path | None, keys: Keys) -> str:
     return f"line {line}: " if line else ""
 
 
-def what(value: Any) -> str:
+def _what(value: Any) -> str:
     """What a value is, in a word: a number, a text, a list."""
     names = {str: "a text", bool: "a truth value", int: "a number", float: "a number", list: "a list", dict: "settings"}
     return names.get(type(value), "nothing")
@@ -232,7 +244,7 @@ def _message(kind: type[BaseModel], path: Keys, faults: Sequence[Any]) -> str:
         return f"unknown key '{name}'" + (f": {STRICT['no_key']}" if secret else f"; valid keys: {', '.join(fields)}")
     if fault["type"] == "model_type":
         valid = ", ".join(_fields_at(kind, path))
-        return f"{f'{name}: ' if path else ''}expected named settings ({valid}), found {what(value)}"
+        return f"{f'{name}: ' if path else ''}expected named settings ({valid}), found {_what(value)}"
     message = "; or ".join(dict.fromkeys(each["msg"].removeprefix("Value error, ") for each in faults))
     if not path:  # a fault of two fields together names them itself
         return message

@@ -10,15 +10,14 @@ from __future__ import annotations
 import base64
 import html
 import os
-import pkgutil
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import unquote
 
+from helpers.paths import load_table
 from helpers.services import SERVICES
 from helpers.types import Model
 
@@ -58,10 +57,8 @@ _declared: set[str] = set()
 
 def key_variables(model: Model) -> tuple[str, ...]:
     """The variables that may hold a model's key; only `api_key_env` for a `base_url`: no key goes elsewhere."""
-    if model.api_key_env:
-        names = (model.api_key_env,)
-    else:
-        names = SERVICES[model.provider].keys if model.provider in SERVICES and not model.base_url else ()
+    theirs = SERVICES[model.provider].keys if model.provider in SERVICES and not model.base_url else ()
+    names = (model.api_key_env,) if model.api_key_env else theirs
     declare(names)
     return names
 
@@ -136,8 +133,8 @@ def _parts(value: str) -> tuple[str, ...]:
     if not _is_secret(whole) or os.path.exists(os.path.expanduser(whole)):
         return ()
     bare = re.sub(r"(?i)^(?:bearer|basic|token)\s+", "", whole)
-    pieces = [each for each in re.split(r"[\s\"'{},]+|\\n", whole) if len(each) >= 20]
-    pieces = [each for each in pieces if not re.search("://|@|-----", each)]
+    parts = re.split(r"[\s\"'{},]+|\\n", whole)
+    pieces = [each for each in parts if len(each) >= 20 and not re.search("://|@|-----", each)]
     return tuple(each for each in dict.fromkeys((whole, bare, *pieces)) if _is_secret(each))
 
 
@@ -146,7 +143,7 @@ def _parts(value: str) -> tuple[str, ...]:
 
 @cache
 def _table() -> dict[str, Any]:
-    table = tomllib.loads((pkgutil.get_data(__package__, "keys.toml") or b"").decode())
+    table = load_table("providers/keys.toml")
     table["names"] = re.compile(table["names"], re.VERBOSE)
     for each in table["like"]:
         each["pattern"] = re.compile(each["pattern"], re.VERBOSE | re.ASCII)

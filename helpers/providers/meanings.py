@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import pkgutil
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,6 +13,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+from helpers.paths import load_table
 from helpers.providers.keys import causes, key_variables, redact, redacted
 from helpers.services import SERVICES
 from helpers.types import Model
@@ -35,13 +34,6 @@ RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"([0-9.]+)s"')
 PART = re.compile(r"(\d+(?:\.\d*)?)(ms|[smhd]|\Z)")
 DURATION = re.compile(rf"-?(?:{PART.pattern})+")
 SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-#: What is counted, and the headers of its limit: how many, how many are left, when all are back. Any service may tell
-#: any of them.
-LIMITS = [
-    (counted, *(header.format(part) for part in ("limit", "remaining", "reset")))
-    for service in SERVICES.values()
-    for counted, header in service.limits.items()
-]
 
 
 @dataclass(frozen=True)
@@ -58,11 +50,10 @@ class Kind:
 
 @dataclass(eq=False, repr=False)
 class Failure(Exception):
-    """One attempt that brought no reply, without keys.
+    """One attempt that brought no reply, without keys; `status` is a kind of meanings.toml, `raw` the body.
 
-    `status` is a kind of meanings.toml, `error` the provider's words, `raw` the body. `odd_wait` are words about a wait
-    that are not followed; `hint` selects the advice; `billed` says whether the attempt may have been (None: as its
-    kind); `slows`: the address gets fewer calls at once. `base`: the `base_url` of a redirect's target.
+    `odd_wait` are words about a wait that are not followed, `hint` selects the advice, `billed`: it may have been
+    (None: as its kind), `slows`: the address gets fewer calls at once, `base`: the `base_url` of a redirect's target.
     """
 
     status: str
@@ -92,7 +83,7 @@ class Failure(Exception):
 
 @cache
 def _table() -> dict[str, Any]:
-    table = tomllib.loads((pkgutil.get_data(__package__, "meanings.toml") or b"").decode())
+    table = load_table("providers/meanings.toml")
     for name in ("certain", "refused", "every_call"):
         table["content"][name] = re.compile("|".join(table["content"][name]), re.IGNORECASE)
     table["finishes"] = {_bare(word): finish for finish, words in table["finishes"].items() for word in words}
@@ -121,10 +112,9 @@ def finish_of(reason: Any) -> Any:
 
 
 def classify(error: Exception, wall: float) -> Failure:
-    """The kind of failure of an exception of any of the three SDKs or of the transport below them.
+    """The failure in an exception of an SDK or the transport; any other is raised again, without keys.
 
-    The status counts first, then the kind of transport error by name; aiohttp's own error counts more than what wraps
-    it. Any other exception is raised again, without keys. `wall` is our time in seconds since 1970.
+    The status counts first, then the kind of transport error by name; aiohttp's own error counts more than its wrapper.
     """
     links = causes(error)
     if (ours := next((link for link in links if isinstance(link, Failure)), None)) is not None:
@@ -284,11 +274,6 @@ def _reasons(error: object, content: Mapping[str, Any]) -> Iterator[str]:
             parts += part
 
 
-def address_of(model: Model) -> str:
-    """Where a model is asked, in words."""
-    return model.base_url or model.provider
-
-
 def advice(model: Model, failure: Failure) -> str:
     """What went wrong for good, what to do, and what the service said."""
     variables, hint = " or ".join(key_variables(model)), failure.hint
@@ -303,13 +288,14 @@ def advice(model: Model, failure: Failure) -> str:
     text = _table()["hints"][hint]["advice"] if hint else failure.kind.advice
     body = " ".join(failure.raw[:200].split()) or "nothing"
     facts = {"variables": variables, "servers": ", ".join(model.servers), "minutes": PATIENCE / 60, "body": body}
-    facts |= {"address": address_of(model), "place": model.base_url or f"the address of {model.provider}"}
+    facts["address"] = model.base_url or model.provider
+    facts["place"] = model.base_url or f"the address of {model.provider}"
     return f"{text.format(model=model, base=failure.base, **facts)} ({failure.error})"
 
 
 def note_on(name: str, model: Model, words: str) -> str:
     """What a note of the table says about a model's address."""
-    facts = {"address": address_of(model), "seconds": LONGEST_PAUSE, "words": words}
+    facts = {"address": model.base_url or model.provider, "seconds": LONGEST_PAUSE, "words": words}
     return _table()["notes"][name].format(model=model, **facts)
 
 
@@ -351,7 +337,8 @@ def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[flo
 def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
     """The limits that a reply's headers state in full, by what they count: requests, tokens, input or output tokens."""
     found: dict[str, Told] = {}
-    for counted, *names in LIMITS:
+    for counted, header in ((counted, each) for one in SERVICES.values() for counted, each in one.limits.items()):
+        names = (header.format(part) for part in ("limit", "remaining", "reset"))
         limit, left, seconds = (_seconds(headers.get(name), headers, wall) for name in names)
         if limit is not None and limit > 0 and left is not None and seconds is not None:
             found[counted] = Told(limit, min(max(left, 0.0), limit), min(max(seconds, 0.0), LONGEST_PAUSE))

@@ -13,16 +13,7 @@ from math import inf
 from typing import Any
 
 from helpers.providers.keys import Known, key_of, key_variables, redact_all, secrets
-from helpers.providers.meanings import (
-    PATIENCE,
-    Failure,
-    address_of,
-    advice,
-    classify,
-    kind_of,
-    note_on,
-    told_limits,
-)
+from helpers.providers.meanings import PATIENCE, Failure, advice, classify, kind_of, note_on, told_limits
 from helpers.providers.pacing import LOOK_UP, Clock, Limit, Pace, Ticket
 from helpers.providers.transport import Sent, failed, module_of, read
 from helpers.services import own_server
@@ -83,9 +74,8 @@ class Tries:
 class Server:
     """One server of a model as this run knows it: `at` is the model at its address alone.
 
-    `places` are those of the model there; `load` counts the calls that wait for it or are in flight. It is not asked
-    before `out_until`, and never again where `gone` says why. `failures` counts those since it last answered, by
-    status.
+    `load` counts the calls that wait for it or are in flight, `failures` those since it last answered, by status. It is
+    not asked before `out_until`, and never again where `gone` says why.
     """
 
     at: Model
@@ -112,8 +102,8 @@ class Server:
 class Fleet:
     """The servers of one model: the least loaded is asked. Most models have one, which is never left out.
 
-    `tell` gets a sentence for each server that is left out. Where it is `careful`, a server gets one call at a time
-    before it has answered. `refused` are the keys of calls that the model has refused since its last reply.
+    Where it is `careful`, a server gets one call at a time before it has answered. `refused` are the keys of calls that
+    the model has refused since its last reply.
     """
 
     servers: list[Server]
@@ -125,7 +115,7 @@ class Fleet:
 
     @property
     def single(self) -> bool:
-        """Whether there is no other server to turn to."""
+        """Whether there is no other server."""
         return len(self.servers) == 1
 
     @property
@@ -216,10 +206,9 @@ class Fleet:
 class Session:
     """The clients, paces and stops of one run of calls; use it as an async context manager.
 
-    `reserve(request)` is called before each attempt and may raise to stop spending; `record` keeps each attempt.
-    `halted(model)` is asked while calls wait: a text ends the waiting. `limits` are our own, by address; `tell` gets
-    notices. `stops` says why an account, address or model is not asked any more; `answered` when each model last did;
-    `proven` models have stored replies of this run.
+    `reserve(request)` is called before each attempt and may raise to stop spending; `record` keeps each attempt. While
+    calls wait, a text of `halted(model)` ends the waiting. `limits` are our own, by address. `stops` says why an
+    account, address or model is not asked any more, `answered` when each model last did; `proven` ones did before.
     """
 
     reserve: Callable[[Request], None]
@@ -279,15 +268,14 @@ class Session:
 
     def note(self, name: str, model: Model, what: str = "", words: str = "") -> None:
         """Warn of what is odd at a model's address, once for the same `what`."""
-        if (key := (name, address_of(model), what)) not in self.noted:
+        if (key := (name, model.base_url or model.provider, what)) not in self.noted:
             self.noted.add(key)
             self.tell(f"note: {note_on(name, model, what or words)}")
 
     async def complete(self, request: Request, tries: Tries | None = None) -> Completion:
-        """Ask until there is a reply or the retry table says stop; every attempt goes to `record`.
+        """Ask until there is a reply or the retry table says stop; the last failure is a Completion that is not "ok".
 
-        The last failure is returned as a Completion whose status is not "ok"; Stopped is raised where provider or model
-        is stopped. Who asks again after `reserve` raised passes the same `tries`.
+        Stopped where provider or model is stopped. Who asks again after `reserve` raised passes the same `tries`.
         """
         fleet, check, tries = self.fleet(request.model), partial(self._check, request.model), tries or Tries()
 
@@ -357,8 +345,7 @@ class Session:
     def _stop(self, request: Request, server: Server, failure: Failure, again: bool, tries: Tries) -> None:
         """Note what is not asked any more after a failure; Stopped where this call's own model is not.
 
-        A key or model id refused before the first reply concerns all calls of its model, and so do several refused
-        calls in a row; a bad request of a model that has answered never does.
+        A refusal before the first reply, or several in a row, concern the model; a bad request after it never does.
         """
         model, status, fleet = request.model, failure.status, self.fleet(request.model)
         why, objected = advice(model if status == "connect" else server.at, failure), failure.kind.objects
@@ -443,5 +430,4 @@ def _account(model: Model) -> Account:
 
 def retirement(model: Model) -> str | None:
     """When the provider ends this model, from models.yaml or the SDK's own table; None where unknown."""
-    known = getattr(module_of(model.provider), "retires", None)
-    return model.retires or (known(model.model_id) if known else None)
+    return model.retires or getattr(module_of(model.provider), "retires", lambda id: None)(model.model_id)

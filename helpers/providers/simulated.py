@@ -12,10 +12,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import pkgutil
 import random
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -23,12 +21,13 @@ from statistics import NormalDist, fmean, pstdev
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from helpers.paths import load_table
 from helpers.providers.transport import Sent
 from helpers.types import SITUATION, Completion, Model, Pull, Question, Request, Usage
 
 NORMAL = NormalDist()
 
-WORDS: dict[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "simulated.toml") or b"").decode())
+WORDS = load_table("providers/simulated.toml")
 #: The constants of the formulas, in capitals there.
 FIXED = SimpleNamespace(**WORDS["constants"])
 NEUTRAL, UNDECIDED, REFUSALS, MANNERS = (WORDS[name] for name in ("neutral", "undecided", "refusals", "manners"))
@@ -167,8 +166,8 @@ def answer_reply(request: Request) -> str:
     padding = rng.sample(NEUTRAL, rng.randint(0, 6))
     if question is None:
         return write_answer(request.model.vendor, rng.sample(NEUTRAL, rng.randint(4, 9)), rng)
-    quality = traits.skill + traits.category_skill.get(question.category, 0.0) + traits.spread * rng.gauss(0, 1)
-    points = question.points
+    skill, points = traits.skill + traits.category_skill.get(question.category, 0.0), question.points
+    quality = skill + traits.spread * rng.gauss(0, 1)
     count = min(len(points), 1 + int(NORMAL.cdf(quality / FIXED.QUALITY_SCALE) * len(points)))
     chosen = sorted(rng.sample(range(len(points)), count))
     return write_answer(request.model.vendor, [points[index] for index in chosen] + padding, rng)
@@ -184,10 +183,8 @@ def write_answer(vendor: str, sentences: Sequence[str], rng: random.Random) -> s
 
 def vendor_of(text: str) -> str | None:
     """Whose manner a text is written in, opening and closing: a real text may share a phrase; None for all others."""
-    for vendor, manner in MANNERS.items():
-        if text.startswith(tuple(manner["openings"])) and text.endswith(tuple(manner["closings"])):
-            return vendor
-    return None
+    ends = {vendor: (tuple(manner["openings"]), tuple(manner["closings"])) for vendor, manner in MANNERS.items()}
+    return next((vendor for vendor, (a, z) in ends.items() if text.startswith(a) and text.endswith(z)), None)
 
 
 def quality_of(text: str, question: Question | None, known: Iterable[Question] = ()) -> float:
@@ -309,12 +306,9 @@ def pulls_of_marks(shown: Shown, biases: Mapping[str, float]) -> list[float]:
 
 def _decide(request: Request) -> tuple[str, str]:
     """An option of a bias test, or the arguments that are taken."""
-    head, rng, traits = (
-        SITUATION.match(request.prompt),
-        random.Random(f"{request.key}:decide"),
-        traits_of(request.model),
-    )
+    head, traits = SITUATION.match(request.prompt), traits_of(request.model)
     nonce, options = head[1], dict(OPTION.findall(request.prompt, head.end()))
+    rng = random.Random(f"{request.key}:decide")
     several = "choices" in request.schema["properties"] if request.schema else "<letters>" in request.prompt
     places = {text: float(place) for place, text in enumerate(sorted(options.values()))}
     pull = request.pull or Pull("", head[2], "selection" if several else "scale", False, places)
@@ -445,11 +439,9 @@ def _replace(text: str, word: re.Pattern[str], table: Mapping[str, str]) -> str:
     """The text with these words replaced, in the case in which each stood."""
 
     def reword(match: re.Match[str]) -> str:
-        old = match[0]
-        new = table.get(old.lower(), old)
-        if len(old) > 1 and old.isupper():
-            return new.upper()
-        return new.capitalize() if old[0].isupper() and new.islower() else new
+        old, new = match[0], table.get(match[0].lower(), match[0])
+        capital = new.capitalize() if old[0].isupper() and new.islower() else new
+        return new.upper() if len(old) > 1 and old.isupper() else capital
 
     return word.sub(reword, text)
 

@@ -36,12 +36,8 @@ def bca(
     kept. `statistic` maps rates (..., m) to (...,). Not stratified. See `bca_totals` for when there are no bounds.
     """
     x, d = _sums(numerators, denominators)
-    width = x.shape[1]
-
-    def of_totals(totals: np.ndarray) -> np.ndarray:
-        return statistic(_rates(totals[..., :width], totals[..., width:]))
-
     kept = (d > 0).any(axis=1)
+    of_totals = _of_totals(statistic, x.shape[1])
     return bca_totals(np.hstack([x, d])[kept], of_totals, round(d.sum()), seed, resamples, level)
 
 
@@ -192,11 +188,7 @@ def noise_floor(
     if len(x) < MIN_CLUSTERS or (d.sum(axis=0) == 0).any():
         return NAN
     shift = np.asarray(center, dtype=float) - x.sum(axis=0) / d.sum(axis=0)
-    width = x.shape[1]
-    replicates = resampled(
-        np.hstack([x, d]), lambda t: statistic(_rates(t[..., :width], t[..., width:]) + shift), seed, resamples
-    )
-    return float(np.nanmean(replicates)) if np.isfinite(replicates).any() else NAN
+    return _mean_resampled(x, d, lambda rates: statistic(rates + shift), seed, resamples)
 
 
 def bias_corrected(
@@ -207,11 +199,17 @@ def bias_corrected(
     if len(x) < MIN_CLUSTERS or (d.sum(axis=0) == 0).any():
         return NAN
     value = float(statistic(x.sum(axis=0) / d.sum(axis=0)))
-    width = x.shape[1]
-    replicates = resampled(
-        np.hstack([x, d]), lambda t: statistic(_rates(t[..., :width], t[..., width:])), seed, resamples
-    )
-    return 2 * value - float(np.nanmean(replicates)) if np.isfinite(replicates).any() else NAN
+    return 2 * value - _mean_resampled(x, d, statistic, seed, resamples)
+
+
+def _mean_resampled(x: np.ndarray, d: np.ndarray, statistic: Statistic, seed: int, resamples: int) -> float:
+    """The mean of a statistic of the rates over resampled clusters; NaN where it is never defined."""
+    replicates = resampled(np.hstack([x, d]), _of_totals(statistic, x.shape[1]), seed, resamples)
+    return float(np.nanmean(replicates)) if np.isfinite(replicates).any() else NAN
+
+
+def _of_totals(statistic: Statistic, width: int) -> Statistic:
+    return lambda totals: statistic(_rates(totals[..., :width], totals[..., width:]))
 
 
 def _sums(numerators: np.ndarray, denominators: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,6 @@ errors over questions, behind checks that refuse.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,82 +54,46 @@ def prediction_powered_mean(
     no bounds below 10. `random_sample` is what only who labelled knows: False, and labels that contradict it (see
     `contradictions`), are a NotRandomSample error. Where every item is labelled it is the mean of the labels.
     """
-    return prediction_powered_contrast(
-        [given], [1.0], random_sample=random_sample, weight=weight, level=level, null=null
-    )
-
-
-def prediction_powered_difference(
-    one: Labels, other: Labels, *, random_sample: bool, weight: float | None = None, level: float = 0.95
-) -> Interval:
-    """The difference of two prediction-powered means over the same questions (two models' win rates, say); p tests 0.
-
-    Each has its own w, both chosen together for the smallest variance; clusters are matched by their labels. The rest
-    as in `prediction_powered_mean`.
-    """
-    return prediction_powered_contrast(
-        [one, other], [1.0, -1.0], random_sample=random_sample, weight=weight, level=level, null=0.0
-    )
-
-
-def prediction_powered_contrast(
-    parts: Sequence[Labels],
-    signs: Sequence[float],
-    *,
-    random_sample: bool,
-    weight: float | None = None,
-    level: float = 0.95,
-    null: float | None = None,
-) -> Interval:
-    """A weighted sum of prediction-powered means over common clusters: what mean and difference are made of."""
     if not random_sample:
         raise NotRandomSample(
             "labels of items that were not drawn at random from all items correct nothing: what the judge gets wrong "
             "on them says nothing on the others; pass random_sample=True only if they were drawn"
         )
-    for part in parts:
-        reasons = contradictions(part)
-        if reasons:
-            raise NotRandomSample(f"the labelled items are no random sample: {'; '.join(reasons)}")
+    if reasons := contradictions(given):
+        raise NotRandomSample(f"the labelled items are no random sample: {'; '.join(reasons)}")
     if weight is not None and not 0 <= weight <= 1:
         raise ValueError(f"weight {weight!r} is not between 0 and 1")
-    columns = [_columns(part) for part in parts]
-    codes = pd.Index(pd.concat([each["cluster"] for each in columns]).unique())
-    n = sum(int(each["labelled"].sum()) for each in columns)
-    labelled = min(int(each.loc[each["labelled"], "cluster"].nunique()) for each in columns)
+    table = _columns(given)
+    kept, codes = table["labelled"].to_numpy(), pd.Index(table["cluster"].unique())
+    n, labelled = int(kept.sum()), int(table.loc[kept, "cluster"].nunique())
     if not n or not labelled:
         return no_interval(NAN, n, labelled, "no label")
-    rates: list[tuple[np.ndarray, ...]] = []  # of each part: label, verdict there, verdict elsewhere; sums and sizes
-    for each in columns:
-        at, kept = codes.get_indexer(each["cluster"]), each["labelled"].to_numpy()
-        halves = ((each["label"], kept), (each["value"], kept), (each["value"], ~kept))
-        rates += [_sums(values.to_numpy()[chosen], at[chosen], len(codes)) for values, chosen in halves]
-    sums, sizes = (np.stack([rate[at] for rate in rates], axis=1).reshape(-1, len(parts), 3) for at in (0, 1))
-    totals = sizes.sum(axis=0)  # (parts, 3)
+    at = codes.get_indexer(table["cluster"])
+    # Sums and sizes of clusters: label, verdict there, verdict elsewhere.
+    halves = ((table["label"], kept), (table["value"], kept), (table["value"], ~kept))
+    rates = [_sums(values.to_numpy()[chosen], at[chosen], len(codes)) for values, chosen in halves]
+    sums, sizes = (np.stack(each, axis=1) for each in zip(*rates, strict=True))
+    totals = sizes.sum(axis=0)
     means = sums.sum(axis=0) / np.maximum(totals, 1)
     residuals = sums - means * sizes
-    sign = np.asarray(signs, dtype=float)
     # Where every item is labelled there is nothing that the judge could add.
-    helped = totals[:, 2] > 0
-    each_row = residuals / np.maximum(totals, 1) * sign[:, None]
-    moving = (each_row[..., 2] - each_row[..., 1]) * helped
-    w = (np.full(len(parts), weight) if weight is not None else _best(each_row[..., 0].sum(axis=1), moving.T)) * helped
-    value = float(sign @ (means[:, 0] + w * (means[:, 2] - means[:, 1])))
-    spent = int(helped.sum()) if weight is None else 0
+    helped = totals[2] > 0
+    each_row = residuals / np.maximum(totals, 1)
+    w = (_best(each_row[:, 0], (each_row[:, 2] - each_row[:, 1]) * helped) if weight is None else weight) * helped
+    value = float(means[0] + w * (means[2] - means[1]))
+    spent = int(helped) if weight is None else 0
     if labelled <= spent + 1:
         return no_interval(value, n, labelled, "no interval: too few labelled questions")
-    left = np.hstack([residuals[..., 0] - w * residuals[..., 1], residuals[..., 2]])
-    rows, share = np.hstack([sizes[..., 0], sizes[..., 2]]), np.append(sign, sign * w)
-    used = share != 0
-    left, rows, share = left[:, used], rows[:, used], share[used]
+    used = [True, w != 0]
+    left = np.column_stack([residuals[:, 0] - w * residuals[:, 1], residuals[:, 2]])[:, used]
+    rows, share = sizes[:, [0, 2]][:, used], np.array([1.0, w])[used]
     if (rows.max(axis=0) == rows.sum(axis=0)).any():
         return no_interval(value, n, labelled, "no interval: one question holds all rows of a side")
     spread = combine_pieces([pieces_of_rates(left, rows, share)])
     if spread.df <= spent:
         return no_interval(value, n, labelled, "no interval: too few labelled questions")
     df = spread.df - spent
-    shown = ", ".join(f"{each:.2f}" for each in w)
-    method = f"prediction-powered (weight {shown}), question-clustered t"
+    method = f"prediction-powered (weight {w:.2f}), question-clustered t"
     se, effective = spread.se * math.sqrt(spread.df / df), min(spread.effective, labelled)
     return t_interval(value, se, df, n, labelled, method, level, null, effective)
 
@@ -149,10 +112,10 @@ def _sums(values: np.ndarray, at: np.ndarray, size: int) -> tuple[np.ndarray, np
     return np.bincount(at, values, minlength=size), np.bincount(at, minlength=size).astype(float)
 
 
-def _best(fixed: np.ndarray, moving: np.ndarray) -> np.ndarray:
-    """The weights that make the variance of the sum over clusters smallest, cut to 0 to 1."""
-    best, *_ = np.linalg.lstsq(moving.T, -fixed, rcond=None)
-    return np.clip(best, 0.0, 1.0)
+def _best(fixed: np.ndarray, moving: np.ndarray) -> float:
+    """The weight that makes the variance of the sum over clusters smallest, cut to 0 to 1."""
+    best, *_ = np.linalg.lstsq(moving[:, None], -fixed, rcond=None)
+    return float(np.clip(best[0], 0.0, 1.0))
 
 
 def contradictions(given: Labels) -> list[str]:

@@ -17,8 +17,6 @@ from helpers.stats.prediction_powered import (
     classical_mean,
     contradictions,
     dependence,
-    prediction_powered_contrast,
-    prediction_powered_difference,
     prediction_powered_mean,
 )
 from tests.rule import assert_unbiased, assert_within
@@ -120,19 +118,6 @@ def test_with_every_item_labelled_the_judge_adds_nothing() -> None:
     given = world(np.random.default_rng(2), share=1.0)
     found, classical = prediction_powered_mean(given, random_sample=True), classical_mean(given)
     assert (found.value, found.se, found.df) == pytest.approx((classical.value, classical.se, classical.df))
-
-
-def test_a_difference_of_arms_is_paired_by_question() -> None:
-    one, other = world(np.random.default_rng(3)), world(np.random.default_rng(4))
-    found = prediction_powered_difference(one, other, random_sample=True, weight=0.7)
-    parts = [prediction_powered_mean(each, random_sample=True, weight=0.7) for each in (one, other)]
-    assert found.value == pytest.approx(parts[0].value - parts[1].value) and not math.isnan(found.p)
-    # An arm against itself is nothing, whatever its own error.
-    same = prediction_powered_difference(one, one, random_sample=True, weight=0.7)
-    assert same.value == pytest.approx(0, abs=1e-12) and math.isnan(same.low) and "nothing varies" in same.method
-    apart = Labels(other.predicted, other.labels, other.clusters.map(lambda each: f"other {each}"))
-    separate = prediction_powered_contrast([one, apart], [1, -1], random_sample=True, weight=0.7)
-    assert separate.se**2 == pytest.approx(sum(p.se**2 for p in parts), rel=1e-9)
 
 
 def test_labels_not_said_to_be_drawn_are_refused() -> None:
@@ -242,20 +227,6 @@ def test_random_labels_give_cover_and_a_gain() -> None:
 )
 def test_random_labels_keep_their_cover(how: str, size: dict) -> None:
     judged(simulate(how, 2000, **size), 2000, f"{how} {size}")
-
-
-@pytest.mark.slow
-def test_differences_of_two_models_on_the_same_questions_keep_their_cover() -> None:
-    truth, found = TRUTH - 0.5, []
-    for run in range(2000):
-        rng = np.random.default_rng([9, run])
-        effects = rng.normal(size=60)
-        one, other = (world(rng, questions=60, effects=effects, mean=mean) for mean in (0.4, 0.0))
-        with contextlib.suppress(NotRandomSample):
-            found.append(prediction_powered_difference(one, other, random_sample=True))
-    assert len(found) >= 1960
-    assert_within(sum(each.low <= truth <= each.high for each in found), len(found), 0.93, 0.97, "difference")
-    assert_unbiased(np.array([each.value for each in found]), truth, "difference")
 
 
 def test_labels_of_easy_items_mislead_and_no_check_sees_it() -> None:
