@@ -76,9 +76,8 @@ def held(folder: Path, option: str) -> list[str]:
     there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     if not os.access(there, os.W_OK | os.X_OK):
         raise ValueError(f"{folder}: nothing can be written into {there}; {option} names another folder")
-    inside = (
-        each for each in folder.rglob("*") if each.is_symlink() or not each.is_dir()
-    )  # of folders their files count
+    # Of folders their files count.
+    inside = (each for each in folder.rglob("*") if each.is_symlink() or not each.is_dir())
     return sorted({each.relative_to(folder).parts[0] for each in inside if not PART.fullmatch(each.name)})
 
 
@@ -190,7 +189,7 @@ def contents(
     for table in tables:
         add(f"{table.name}.csv", csv_text(table.csv))
         label = f"tab:{experiment}-{table.name}"
-        add(f"{table.name}.tex", latex_text(table.frame, table.words, label, table.best))
+        add(f"{table.name}.tex", latex_text(table.frame, table.words, label))
     for figure in figures:
         for kind in METADATA:
             add(f"{figure.name}.{kind}", figure.render(kind))
@@ -244,7 +243,7 @@ def captions(experiment: str, figures: Sequence[Figure], tables: Sequence[Table]
 def exhibits(figures: Sequence[Figure], tables: Sequence[Table]) -> dict[str, list[dict[str, Any]]]:
     """The content of exhibits.json, from which a paper is made: figures (sizes in inches and points), tables by cell.
 
-    A cell is text, a number, or null where there is none; `best` are the (row, column) of marked cells.
+    A cell is text, a number, or null where there is none.
     """
     return {
         "figures": [
@@ -270,8 +269,5 @@ def this_run() -> dict[str, Any]:
         commit = None
     versions: dict[str, str | None] = {"python": python_version()}
     for package in sorted((*VERSIONS, *(service.sdk for service in SERVICES.values()))):
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            versions[package] = None
+        versions[package] = next((each.version for each in metadata.distributions(name=package)), None)
     return {"commit": commit, "time": datetime.now(UTC).isoformat(timespec="seconds"), "versions": versions}

@@ -30,23 +30,19 @@ _NUMBER = re.compile(r"[-+]?(\d[\d,.]*(e[-+]?\d+)?|inf)( ?(%|[a-z]+))?")
 class Table:
     """A finished table: `frame` is what is read, `numbers` (if any) what is written to CSV in its place.
 
-    Both have a column `data` (simulated, published, hub, asked, folder), else ValueError. `best` marks cells in LaTeX;
-    mark one only where the interval of its difference to the next says so.
+    Both have a column `data` (simulated, published, hub, asked, folder), else ValueError.
     """
 
     name: str
     frame: pd.DataFrame
     caption: str
     numbers: pd.DataFrame | None = None
-    best: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         """Refuse a table that does not say where its numbers come from."""
         for frame in (self.frame, self.csv):
             if "data" not in frame:
-                raise ValueError(
-                    f"table {self.name} has no column 'data'; it has: {', '.join(map(str, frame.columns))}"
-                )
+                raise ValueError(f"table {self.name} has no column 'data'; it has: {', '.join(map(str, frame))}")
 
     @property
     def csv(self) -> pd.DataFrame:
@@ -94,7 +90,7 @@ def estimates_table(
     NaN. Order of first appearance. Two estimates for one cell or a missing key are a ValueError; no estimates give a
     frame with the row columns only.
     """
-    keys, names, cells = [], [], {}
+    keys, names, cells = {}, {}, {}
     for each in estimates:
         places = {"id": each.id, **each.where}
         missing = [key for key in (*rows, *columns) if key not in places]
@@ -107,11 +103,10 @@ def estimates_table(
         if (key, name) in cells:
             raise ValueError(f"two estimates for {dict(zip((*rows, 'data'), key, strict=True))}, column '{name}'")
         cells[key, name] = each
-        keys.append(key)
-        names.append(name)
-    table = pd.DataFrame(list(dict.fromkeys(keys)), columns=[*rows, "data"])
-    for name in dict.fromkeys(names):
-        column = [cells.get((key, name)) for key in dict.fromkeys(keys)]
+        keys, names = keys | {key: None}, names | {name: None}
+    table = pd.DataFrame(list(keys), columns=[*rows, "data"])
+    for name in names:
+        column = [cells.get((key, name)) for key in keys]
         table[name] = ["" if each is None else str(each) for each in column]
         if numbers:
             for what in NUMBERS:
@@ -193,45 +188,36 @@ def csv_text(frame: pd.DataFrame) -> str:
     """
 
     def harmless(value: object) -> object:
+        if isinstance(value, float) and value == value:  # object columns are not reached by float_format
+            return f"{value:.6g}"
         return cell(value) if isinstance(value, str) else value
 
-    safe = frame.astype(object).map(harmless).rename(columns=harmless)
-    # Object columns are not reached by float_format.
-    safe = safe.map(lambda value: f"{value:.6g}" if isinstance(value, float) and value == value else value)
-    return safe.to_csv(index=False, lineterminator="\n")
+    return frame.astype(object).map(harmless).rename(columns=harmless).to_csv(index=False, lineterminator="\n")
 
 
 def cells(table: Table) -> dict[str, Any]:
-    """A table's columns, rows and marked cells as JSON can hold them: texts, numbers, None where there is nothing."""
+    """A table's columns and rows as JSON can hold them: texts, numbers, None where there is nothing."""
 
-    def cell_of(value: object) -> object:
+    def plain(value: object) -> object:
         if pd.isna(value):
             return None
         return value.item() if hasattr(value, "item") else value if isinstance(value, int | float) else str(value)
 
-    frame, best = table.frame, table.best
-    rows = [[cell_of(value) for value in row] for row in frame.astype(object).itertuples(index=False, name=None)]
-    marked = [] if best is None else [(r, c) for c in best.columns for r in range(len(best)) if best[c].iloc[r]]
-    columns = [str(column) for column in frame.columns]
-    return {"columns": columns, "rows": rows, "best": [[r, columns.index(str(c))] for r, c in marked]}
+    rows = [[*map(plain, row)] for row in table.frame.astype(object).itertuples(index=False, name=None)]
+    return {
+        "columns": [*map(str, table.frame)],
+        "rows": rows,
+        "best": [],
+    }  # readers of protocol 1.0 expect marked cells
 
 
-def latex_text(frame: pd.DataFrame, caption: str, label: str, best: pd.DataFrame | None = None) -> str:
-    """The frame as a LaTeX table with booktabs rules; cells, header and caption are escaped, `best` cells bold.
+def latex_text(frame: pd.DataFrame, caption: str, label: str) -> str:
+    """The frame as a LaTeX table with booktabs rules; cells, header and caption are escaped.
 
-    Floats are written with 4 significant digits, NaN as a dash. `best` is a frame of truth values with the rows and
-    some of the columns of `frame`; other columns are a ValueError. `label` may hold letters, digits and : . _ -.
+    Floats are written with 4 significant digits, NaN as a dash. `label` may hold letters, digits and : . _ -.
     """
     if not re.fullmatch(r"[A-Za-z0-9:._-]+", label):
         raise ValueError(f"table label '{label}': only letters, digits and : . _ - are allowed")
-    marks = pd.DataFrame(False, index=frame.index, columns=frame.columns)
-    if best is not None:
-        odd = [column for column in best.columns if column not in frame.columns]
-        if odd or not best.index.equals(frame.index):
-            raise ValueError(
-                f"table {label}: best must have the table's rows and columns; it has {odd or 'other rows'}"
-            )
-        marks[best.columns] = best.astype(bool)
 
     def written(value: object) -> str:
         if pd.isna(value):
@@ -240,12 +226,9 @@ def latex_text(frame: pd.DataFrame, caption: str, label: str, best: pd.DataFrame
 
     # Two names may be written alike: places tell rows and columns apart.
     shown = frame.astype(object).map(written).set_axis(range(len(frame))).set_axis(range(frame.shape[1]), axis=1)
-    bold = marks.map(lambda marked: "textbf:--rwrap;" if marked else "")
-    bold = bold.set_axis(shown.index).set_axis(shown.columns, axis=1)
-    styled = shown.style.hide(axis="index").apply(lambda _: bold, axis=None)
     # relabel_index reads its labels as patterns, in which a brace stands twice.
     heads = [latex(cut(column, LONGEST_CELL)).replace("{", "{{").replace("}", "}}") for column in frame.columns]
-    styled = styled.relabel_index(heads, axis="columns")
+    styled = shown.style.hide(axis="index").relabel_index(heads, axis="columns")
     alignment = "".join("r" if pd.api.types.is_numeric_dtype(dtype) else "l" for dtype in frame.dtypes)
     words = latex(cut(caption, LONGEST_CAPTION))
     return styled.to_latex(hrules=True, caption=words, label=label, column_format=alignment, position_float="centering")

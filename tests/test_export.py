@@ -474,18 +474,6 @@ def test_line_breaks_in_cells_do_not_break_rows():
     assert rows_of(latex)[1] == ["a b c"]
 
 
-def test_only_marked_cells_are_bold():
-    frame = tables.estimates_table(TABLE_RATES, ["judge"], ["vendor"])
-    assert "textbf" not in tables.latex_text(frame, "c", "tab:x")
-    best = pd.DataFrame({"GPT": [False, True]})
-    marked = tables.latex_text(frame, "c", "tab:x", best)
-    assert re.findall(r"\\textbf\{(.*?)\}", marked) == ["58.8 \\% [48.8, 68.8]"]
-    with pytest.raises(ValueError, match="best must have the table's rows and columns"):
-        tables.latex_text(frame, "c", "tab:x", pd.DataFrame({"llama": [True, True]}))
-    with pytest.raises(ValueError, match="other rows"):
-        tables.latex_text(frame, "c", "tab:x", pd.DataFrame({"GPT": [True]}))
-
-
 def test_a_label_that_latex_cannot_take_is_refused():
     with pytest.raises(ValueError, match="only letters, digits"):
         tables.latex_text(pd.DataFrame({"x": [1]}), "c", "tab:{x}")

@@ -173,7 +173,7 @@ def test_published_judgments_from_a_folder_go_through_the_whole_notebook(tmp_pat
     assert {each["data"] for each in numbers["numbers"]} == {"published", "folder"}
     length = [each for each in numbers["numbers"] if each["where"].get("variant") == "with length, lists and bold"]
     assert length and all(each["value"] is None and "length" in each["method"] for each in length)
-    assert not (tmp_path / "s").exists() and names["asked"].spent_usd == 0.0
+    assert not (tmp_path / "s").exists() and names["asked"].account.total.usd == 0.0
 
 
 def test_a_real_run_goes_through_the_notebook(real_data: Path) -> None:

@@ -183,7 +183,7 @@ def test_group_files_go_through_the_whole_notebook_and_give_the_same_effects(
         assert (each.n, each.clusters, each.data, same.data) == (same.n, same.clusters, "folder", "simulated")
     numbers = json.loads((tmp_path / "o" / "numbers.json").read_text())
     assert numbers["provenance"]["parameters"] == {"judgments": group_files.name}, "no path of a machine"
-    assert not (tmp_path / "s").exists() and names["asked"].spent_usd == 0.0
+    assert not (tmp_path / "s").exists() and names["asked"].account.total.usd == 0.0
     assert (tmp_path / "o" / "hint_effects.png").is_file()
 
 

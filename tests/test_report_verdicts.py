@@ -9,8 +9,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from helpers.report import pages, verdicts
-from helpers.report.layout import results
+from helpers.report import pages, results, verdicts
 from helpers.report.verdicts import TIE, marked, picks
 from helpers.run import control as run_control
 from helpers.run.control import Control

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
+import pkgutil
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +33,7 @@ LONGEST_ID = 80
 #: What `export.this_run` puts behind a commit that files differ from.
 DIRTY = "-dirty"
 #: Where verdicts are from, by source of data.
-WORDS = {
+SOURCES = {
     "simulated": "SIMULATED judges, which say nothing of real models",
     "asked": "judges asked through their providers",
     "hub": "published verdicts, read from the hub",
@@ -63,7 +65,7 @@ def _facts(results: Results) -> Iterator[tuple[str, str]]:
     data = str(told.get("data", ""))
     title = results.found.question if results.found else results.experiment.replace("_", " ")
     yield "Title", latex(title)
-    yield "Data", latex(WORDS.get(data, data))
+    yield "Data", latex(SOURCES.get(data, data))
     yield "Source", latex({"simulated": "SIMULATED", "hub": "published", "folder": "published"}.get(data, data))
     for row in results.found.rows if results.found else ():
         yield f"Finding{camel(row.estimate.data)}", signs(latex(row.sentence))
@@ -311,25 +313,6 @@ def _numbers(results: Results) -> Iterable[str]:
 
 INTRO = r"""% What was done, written from the runs by `recuse paper`. Copy it into your paper and change the words:
 % the macros of numbers.tex bring the numbers, and new ones when the results are made anew. \citep is natbib's."""
-#: The sentences of a paragraph; one with a <Fact> that a run does not have is left out. A <*Fact> holds for all runs.
-SENTENCES = (
-    r"Data: <Data>.",
-    r"We put <Questions> questions to <Judges> judges (<JudgeNames>), <Judgments> judgments in all.",
-    r"<Orders>",
-    r"<Repeats>",
-    r"Parameters other than the default: <Parameters>.",
-    r"<LeftOut> questions could not be judged, because an answer to them was missing, cut, empty or refused.",
-    r"<Unreadable> judgments (<UnreadableShare>) hold no readable verdict: they are counted, and neither scored nor "
-    r"dropped from the counts.",
-    r"Intervals are of <*Level>, clustered by <Cluster> (<Intervals>); below <*LeastClusters> clusters none is given.",
-    r"<Tests> Where no effect is shown, we give the smallest one that is found in <*Power> of such runs.",
-    r"All replies that were read, not verdicts alone, cost <Spent> at list prices (<Calls> calls, <TokensIn> tokens "
-    r"in, <TokensOut> out).",
-    r"The budget was <Budget>: no call is sent that could exceed it.",
-    r"Draws of orders and resamples use seed <Seed>.",
-    r"The hash of what was asked and read is <Inputs>.",
-    r"The code is Recuse at commit <Commit>, run on <Date>.",
-)
 
 
 def methods_tex(every: Sequence[Results]) -> str:
@@ -340,14 +323,10 @@ def methods_tex(every: Sequence[Results]) -> str:
 def paragraph(results: Results) -> str:
     """One run in sentences, with its title in front and its sources at the end."""
     known = facts(results)
-    told = [filled(words, results, known) for words in SENTENCES if known.keys() >= _facts_in(words)]
+    told = [filled(words, results, known) for words in WORDS["sentences"] if known.keys() >= {*NEEDED.findall(words)}]
     keys = ",".join(dict.fromkeys([SELF, *of_results(results)]))
     title = filled("<Title>", results, known)
     return "\n".join([rf"\paragraph{{{title}}}", *told, rf"Estimators, intervals and data: \citep{{{keys}}}."])
-
-
-def _facts_in(words: str) -> set[str]:
-    return set(re.findall(r"<(\w+)>", words))
 
 
 def filled(words: str, results: Results, known: Mapping[str, str]) -> str:
@@ -368,46 +347,19 @@ LONGEST_NAME, LONGEST_WHY = 40, 120
 
 @dataclass(frozen=True)
 class Item:
-    """One question of the checklist.
-
-    `needs` is a sentence of facts, told of each run; or `measures` is a pattern of measures of the judge card, and
-    `by` the experiment that measures it.
-    """
+    """One question of the checklist, as words.toml explains it."""
 
     question: str
     needs: str = ""
+    apart: bool = False
     measures: str = ""
     by: str = ""
 
 
-CODE = "Commit <Commit>, seed <Seed>, inputs <Inputs>."
-#: What is described of every judge is no bias: it answers the first group of questions.
-ITEMS = (
-    Item("Who judged? (Names and returned model ids stand in the methods.)", "<Judges> judges, <Source>."),
-    Item("On how much?", "<Questions> questions, <Judgments> judgments."),
-    Item("Asked how often?", "<Repeats>"),
-    Item("In which order did answers stand?", "<Orders>"),
-    Item("What could not be read? (It is counted, and never scored.)", "<Unreadable> verdicts, <UnreadableShare>."),
-    Item("Does the place of an answer move verdicts?", measures="position|place|order effect",
-         by="arena_hard_position_bias"),
-    Item("Do both orders give one winner?", measures="both orders", by="arena_hard_position_bias"),
-    Item("Do judges prefer their own vendor or model?", measures="^self-preference", by="mt_bench_blind"),
-    Item("Do they defend their own wrong answers?", measures="harmful|evaluator-quality", by="quality_self_preference"),
-    Item("Does hiding the authorship change that?", measures="hidden authorship", by="quality_self_preference"),
-    Item("Does naming an author move verdicts?", measures="name effect|hint", by="hinting_groups"),
-    Item("Does length or style move verdicts?", measures="length|style|verbos|wording|format|tone|padd",
-         by="verbosity_style"),
-    Item("Do anchors, crowds and authority move judges?", measures="cognitive|anchor|bandwagon|authority",
-         by="cognitive_biases"),
-    Item("Do judges agree with people, or with what is right?", measures="accuracy|human|gold|agreement with"),
-    Item("How were intervals made?", "<*Level>, clustered by <Cluster>; none below <*LeastClusters> clusters."),
-    Item("Which tests were planned?", "<Tests>"),
-    Item("What did it cost?", "<Spent> for <Calls> calls; budget <Budget>."),
-    Item("Which code, draws and inputs?", CODE),
-)  # fmt: skip
-#: What is too long for the page where several runs differ in it.
-CHECKLIST_SENTENCES = ("<Orders>", "<Tests>", CODE)
-VERDICTS = {"bias": "shown in", "hint": "hinted at in", "not shown": "not shown in", "untold": "not testable in"}
+#: A fact of a run in these words.
+NEEDED = re.compile(r"<(\w+)>")
+WORDS: Mapping[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "words.toml") or b"").decode())
+ITEMS = tuple(Item(**fields) for fields in WORDS["items"])
 
 
 @dataclass(frozen=True)
@@ -428,32 +380,32 @@ def checklist(every: Sequence[Results]) -> Checklist:
         for line in (each.found.lines if each.found else ())
         if line.estimate.data == each.provenance.get("data")
     ]
+    measured = {m: [pair for pair in lines if pair[1].measure == m] for m in cards.measures(line for _, line in lines)}
     rows, taken = [], {"unreadable"}
     for item in ITEMS:
         if item.needs:
-            rows.append((latex(item.question), _told(item.needs, asked)))
+            rows.append((latex(item.question), _told(item, asked)))
             continue
-        found = [m for m in cards.measures(line for _, line in lines) if re.search(item.measures, m) and m not in taken]
-        taken |= set(found)
-        answers = [_measured(m, [pair for pair in lines if pair[1].measure == m], macros) for m in found]
+        found = [measure for measure in measured if re.search(item.measures, measure) and measure not in taken]
+        taken |= {*found}
+        answers = [_measured(measure, measured[measure], macros) for measure in found]
         why = f"no results of {item.by} are among these" if item.by else "no results here measure it"
         rows.append((latex(item.question), " ".join(answers) or latex(f"Not measured: {why}.")))
-    rest = [m for m in cards.measures(line for _, line in lines) if m not in taken]
-    rows += [(latex(f"{m}?"), _measured(m, [p for p in lines if p[1].measure == m], macros)) for m in rest]
+    rows += [(latex(f"{m}?"), _measured(m, pairs, macros)) for m, pairs in measured.items() if m not in taken]
     rows.append((latex("Do published numbers come out?"), _claims(asked, macros)))
     return Checklist(tuple(rows), macros)
 
 
-def _told(words: str, asked: Sequence[Results]) -> str:
+def _told(item: Item, asked: Sequence[Results]) -> str:
     """One sentence a run; runs that would say the same say it once, and those that cannot say it say so."""
-    said: dict[tuple[str, ...], list[Results]] = {}
+    words, said = item.needs, dict[tuple[str, ...], list[Results]]()
     for results in asked:
         known = facts(results)
-        needed = re.findall(r"<(\w+)>", words)
+        needed = NEEDED.findall(words)
         absent = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower() for name in needed if name not in known]
         told = f"Not recorded: {', '.join(absent)}." if absent else words
         said.setdefault((told, *(known.get(name, "") for name in needed if not absent)), []).append(results)
-    if len(said) > 1 and words in CHECKLIST_SENTENCES:
+    if len(said) > 1 and item.apart:
         return latex("Said of each run in the methods.")
     parts = []
     for (told, *_), several in said.items():
@@ -478,7 +430,7 @@ def _measured(measure: str, pairs: Sequence[tuple[Results, CardLine]], macros: d
         text = rf"{' to '.join(map(_number, ends))}, of \{stem}Judges{{}} judges."
     else:
         told = []
-        for verdict, words in VERDICTS.items():
+        for verdict, words in WORDS["verdicts"].items():
             if some := [line for _, line in pairs if line.verdict == verdict]:
                 macros[f"{stem}{camel(verdict)}"] = _counted(some)
                 told.append(rf"{words} \{stem}{camel(verdict)}{{}}")

@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, ValidationInfo, field_validator
 
 from helpers import paths
-from helpers.config import collection_names
+from helpers.config import checked, collection_names
 from helpers.export import NAME, PROTOCOL, READABLE
 from helpers.json_text import document
 from helpers.overview import SUMMARY, Found, estimate, paid, read
@@ -70,18 +72,21 @@ NUMBERS, EXHIBITS, RUN = "numbers.json", "exhibits.json", "run.json"
 LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
-@dataclass(frozen=True)
-class Picture:
+Name = Annotated[str, Field(pattern=f"^{NAME.pattern}$")]
+Length = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class Picture(BaseModel, frozen=True):
     """A drawn figure: inches, the size of its letters in points, its style, and the folder that holds its files."""
 
-    name: str
+    name: Name
     caption: str
     alt: str
-    width: float
-    height: float
-    size: float
+    width: Length
+    height: Length
+    size: Length
     style: str
-    folder: Path
+    folder: Path = Path()
 
     @property
     def pdf(self) -> Path:
@@ -89,15 +94,28 @@ class Picture:
         return self.folder / f"{self.name}.pdf"
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """A table by its cells: text, a number, or None where there is nothing; `best` are (row, column) of bold ones."""
+class Sheet(BaseModel, frozen=True):
+    """A table by its cells: text, a number, or None where there is nothing."""
 
-    name: str
+    name: Name
     caption: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    best: frozenset[tuple[int, int]]
+    rows: tuple[tuple[bool | int | float | str | None, ...], ...]
+
+    @field_validator("rows")
+    @classmethod
+    def _as_wide_as_the_head(cls, rows: tuple[tuple[Any, ...], ...], info: ValidationInfo) -> Any:
+        wide = len(info.data.get("columns", ()))
+        if odd := next((row for row in rows if len(row) != wide), None):
+            raise ValueError(f"a row of {len(odd)} cells under {wide} columns")
+        return rows
+
+
+class Exhibits(BaseModel, frozen=True):
+    """What exhibits.json tells of a folder."""
+
+    figures: tuple[Picture, ...]
+    tables: tuple[Sheet, ...]
 
 
 @dataclass(frozen=True)
@@ -219,38 +237,9 @@ def _exhibits(folder: Path) -> tuple[tuple[Picture, ...] | None, tuple[Sheet, ..
     path = folder / EXHIBITS
     if not path.is_file():
         return None, None
-    content = _json(path)
     with _told(path):
-        pictures = tuple(_picture(each, folder) for each in content["figures"])
-        sheets = tuple(_sheet(each) for each in content["tables"])
-    return pictures, sheets
-
-
-def _name(record: Mapping[str, Any]) -> str:
-    if not NAME.fullmatch(str(record["name"])):
-        raise ValueError(f"'{record['name']}' is no name of a file of ours")
-    return str(record["name"])
-
-
-def _picture(record: Mapping[str, Any], folder: Path) -> Picture:
-    name, style = _name(record), str(record["style"])
-    lengths = {key: float(record[key]) for key in ("width", "height", "size")}
-    if not all(0 < length < math.inf for length in lengths.values()):
-        raise ValueError(f"figure {name}: {lengths}, expected lengths above 0")
-    return Picture(name, str(record["caption"]), str(record["alt"]), **lengths, style=style, folder=folder)
-
-
-def _cell(value: Any) -> Any:
-    return value if value is None or isinstance(value, int | float) else str(value)
-
-
-def _sheet(record: Mapping[str, Any]) -> Sheet:
-    columns, rows = tuple(map(str, record["columns"])), tuple(tuple(map(_cell, row)) for row in record["rows"])
-    odd = next((row for row in rows if len(row) != len(columns)), None)
-    if odd is not None:
-        raise ValueError(f"table {record['name']}: a row of {len(odd)} cells under {len(columns)} columns")
-    best = frozenset((int(row), int(column)) for row, column in record["best"])
-    return Sheet(_name(record), str(record["caption"]), columns, rows, best)
+        found = checked(Exhibits, _json(path), "figures and tables")
+    return tuple(each.model_copy(update={"folder": folder}) for each in found.figures), found.tables
 
 
 #: An estimate with its interval, which can stand in two lines.

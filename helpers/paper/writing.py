@@ -7,11 +7,12 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from helpers import export
 from helpers.config import collection_names, experiment_names
@@ -180,10 +181,9 @@ def _head(sheet: Sheet, layout: Layout, at: int) -> str:
 
 
 def _cell(sheet: Sheet, layout: Layout, row: int, at: int) -> str:
-    bold = r"\textbf{{{}}}" if (row, at) in sheet.best else "{}"
     text = cut(written(sheet.rows[row][at]), LONGEST_CELL)
     lines = lines_of(text, layout.stacked and at not in layout.prose)
-    return _stacked([bold.format(line if line == "--" else signs(latex(line))) for line in lines], "t")
+    return _stacked([line if line == "--" else signs(latex(line)) for line in lines], "t")
 
 
 def _stacked(lines: Sequence[str], side: str) -> str:
@@ -246,17 +246,14 @@ def differences(before: Sequence[Estimate], after: Sequence[Estimate]) -> str:
     known, fresh = ({place(each): each for each in estimates} for estimates in (before, after))
     if known.keys() != fresh.keys():
         return f"{len(known.keys() ^ fresh.keys())} are in one of them only"
+    bounds = attrgetter("value", "low", "high")
     near = partial(np.allclose, rtol=SAME, atol=SAME / 100, equal_nan=True)
-    other = [at for at, one in known.items() if one.n != fresh[at].n or not near(_bounds(one), _bounds(fresh[at]))]
+    other = [at for at, one in known.items() if one.n != fresh[at].n or not near(bounds(one), bounds(fresh[at]))]
     if not other:
         return ""
     first = known[other[0]]
     where = ", ".join(f"{key} {value}" for key, value in first.where.items())
     return f"{len(other)} of {len(known)}, the first: {first.id} ({where}) was {first}, is {fresh[other[0]]}"
-
-
-def _bounds(each: Estimate) -> tuple[float, ...]:
-    return each.value, each.low, each.high
 
 
 PREAMBLE = r"""% What figures, tables, numbers and checklist need: \input{recuse} in the preamble. By `recuse paper`.
@@ -283,88 +280,16 @@ MARK
 """
 
 
-def example(every: Sequence[Results], page: Page) -> str:
-    """example.tex: for each of the results its findings, first figure and first table, then methods and checklist."""
-    asked = [each for each in every if each.found]
-    return "\n".join(
-        [
-            *_class(page),
-            r"\begin{document}",
-            r"\title{An Example: How Biased Are These Judges?}",
-            r"\author{Made by \texttt{recuse paper}}",
-            r"\date{}",
-            r"\maketitle",
-            r"\suppressfloats[t]",
-            r"\begin{abstract}",
-            r"Every number below is a macro of \texttt{numbers.tex}: when the results are made anew, so is this paper.",
-            rf"The columns are those of {latex(page.name.upper())}; its own style file belongs to it, and goes here.",
-            r"\end{abstract}",
-            r"\section{Results}",
-            *(line for each in asked for line in _findings(each)),
-            r"\section{Methods}",
-            r"\input{\RecuseFolder methods}",
-            r"\input{\RecuseFolder checklist}",
-            r"\bibliographystyle{plainnat}",
-            r"\bibliography{\RecuseFolder references}",
-            r"\appendix",
-            r"\section{All figures and tables}",
-            # Floats come on the pages after it: a heading that began a page would be alone there.
-            r"What the text above does not show follows, one experiment after the other.",
-            r"\input{\RecuseFolder appendix}",
-            r"\end{document}",
-            "",
-        ]
-    )
+def example(every: Sequence[Results], page: Page, appendix: bool = False) -> str:
+    """example.tex: for each of the results its findings, first figure and first table, then methods and checklist.
 
-
-def appendix(every: Sequence[Results]) -> str:
-    """appendix.tex: all figures and tables that example.tex does not show."""
-    head = "% All other figures and tables; a page is begun anew so that no more floats wait than TeX can hold."
-    lines = [[*_inputs(each, slice(1 if each.found else 0, None)), r"\clearpage"] for each in every]
-    return "\n".join([head, *chain.from_iterable(lines), ""])
-
-
-def _class(page: Page) -> list[str]:
-    """The page of the style in plain LaTeX: text block, columns, size of letters and captions."""
-    options = [f"{page.base:g}pt", page.paper, *(["twocolumn"] if page.columns == 2 else [])]
-    sizes = {(10, 10): "normalsize", (10, 9): "small", (11, 10): "small"}
-    return [
-        "% A paper that uses everything in this folder: pdflatex, bibtex, pdflatex, pdflatex.",
-        rf"\documentclass[{','.join(options)}]{{article}}",
-        rf"\usepackage[textwidth={page.text:g}in,textheight={page.height:g}in,columnsep={page.gap:.4g}in,centering]{{geometry}}",
-        rf"\usepackage[font={sizes[int(page.base), int(page.caption)]}]{{caption}}",
-        r"\usepackage[round]{natbib}",
-        r"\usepackage{url}",
-        r"\input{recuse}",
-        r"\sloppy  % as the styles have it",
-    ]
-
-
-def _findings(results: Results) -> list[str]:
-    """What some results found, a sentence for each source of data with its number, and where to look."""
-    known = facts(results)
-    told = [filled(r"\paragraph{<Title>}", results, known)]
-    for row in results.found.rows:
-        name = macro_of(results)[place(row.estimate)]
-        size = rf", $n = {{}}$\{name}N{{}}" if row.estimate.n else ""
-        told.append(
-            filled(
-                rf"<Finding{camel(row.estimate.data)}> The number that carries it: \{name}Full{{}}{size}.",
-                results,
-                known,
-            )
-        )
-    refs = [rf"Figure~\ref{{fig:{stem(results, each.name)}}}" for each in (results.pictures or ())[:1]]
-    refs += [rf"Table~\ref{{tab:{stem(results, each.name)}}}" for each in (results.sheets or ())[:1] if each.rows]
-    see = [f"See {' and '.join(refs)}."] if refs else []
-    return [*told, *see, *_inputs(results, slice(1)), ""]
-
-
-def _inputs(results: Results, chosen: slice) -> list[str]:
-    """The lines that read some figures and some tables."""
-    exhibits = (("figures", results.pictures or ()), ("tables", results.sheets or ()))
-    names = [(folder, stem(results, each.name)) for folder, every in exhibits for each in every[chosen]]
-    return [rf"\input{{\RecuseFolder {folder}/{name}}}" for folder, name in names]
+    With `appendix` that of appendix.tex: all figures and tables that the example does not show.
+    """
+    options = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    made = Environment(loader=PackageLoader(__package__, ""), undefined=StrictUndefined, **options)
+    made.globals |= {"stem": stem, "macro_of": macro_of, "place": place, "camel": camel}
+    made.globals["filled"] = lambda words, results: filled(words, results, facts(results))
+    return made.get_template("example.tex.jinja").render(every=every, page=page, appendix=appendix)
 
 
 #: What was written last, with its hash: by this a file that somebody changed is known.
@@ -442,7 +367,7 @@ def contents(every: Sequence[Results], on: Page) -> dict[str, bytes]:
         checklist_tex(done),
         bibliography(key for each in every for key in of_results(each)),
         example(every, on),
-        appendix(every),
+        example(every, on, appendix=True),
     )
     files = {name: text.encode() for name, text in zip(ALWAYS, texts, strict=True)}
     for each in every:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -18,13 +19,15 @@ from helpers.export import NAME
 from helpers.figures import points
 from helpers.report.fragments import Files as Pictures
 from helpers.report.fragments import Place, only_draws
-from helpers.report.layout import Result
 from helpers.run import ask
 from helpers.run.asking import Asked, bias_of
 from helpers.run.control import Control, partnered
 from helpers.run.notebooks import available, experiment_of
 from helpers.types import Answer, Judgment, Trial
 from helpers.words import CARD_VERDICTS, display_name, listed
+
+if TYPE_CHECKING:
+    from helpers.report.pages import Result
 
 #: What a verdict can be marked as, and what that means.
 KINDS = {
@@ -345,12 +348,11 @@ def downloads(result: Result, shelf: Shelf) -> Files:
 
 def pictures(files: Files, shelf: Shelf) -> Pictures:
     """The files of each figure by the bytes of its PNG, as notebooks show it."""
-    drawn = [dict(each) for each in files.values()]
-    return {
-        shelf.files[each["PNG"]]: [(kind, each[kind]) for kind in ("PNG", "PDF", "SVG") if kind in each]
-        for each in drawn
-        if "PNG" in each
-    }
+    found = {}
+    for each in map(dict, files.values()):
+        if "PNG" in each:
+            found[shelf.files[each["PNG"]]] = [(kind, each[kind]) for kind in ("PNG", "PDF", "SVG") if kind in each]
+    return found
 
 
 def leads(href: str, home: Path, pages: Sequence[Result], shelf: Shelf) -> str | None:

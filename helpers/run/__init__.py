@@ -1,8 +1,6 @@
 """Running experiments: what notebooks call (`ask` and what shows its results) and what the command line calls."""
 
-from helpers.run.arrays import array_table, read_arrays
 from helpers.run.asking import Asked, ask, bias_of, budget_of, caution, parameters, pilot, plan
-from helpers.run.publishing import write_arena, write_published
 from helpers.run.showing import (
     control_gap,
     controls_told,
@@ -16,5 +14,7 @@ from helpers.run.showing import (
     show,
     show_claims,
     summary,
+    write_arena,
+    write_published,
 )
-from helpers.run.sources import features
+from helpers.run.sources import array_table, features, read_arrays

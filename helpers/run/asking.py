@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -49,19 +50,18 @@ def costs(account: Account, judgments: Iterable[Judgment]) -> dict[str, Any]:
     experiments share count in both. `usd` is at today's price, None where none is known. Published judgments have no
     models. `account` holds what this run sent, failed attempts too, as `Spending` tells it, and the sums.
     """
-    every: dict[str, dict[str, Any]] = {}
-    before: dict[str, dict[str, Any]] = {}
-    for each in _replied(judgments).values():
-        for found in (every,) if each.trial.request.key in account.replies else (every, before):
-            _count(found, each)
+    every, before = dict[str, Counter[str]](), dict[str, Counter[str]]()
+    for key, each in _replied(judgments).items():
+        for found in (every,) if key in account.replies else (every, before):
+            found.setdefault(each.trial.request.model.name, Counter()).update(_used(each))
     return {
         "spent_usd": account.total.usd,
-        "models": [every[name] for name in sorted(every)],
-        "stored": [before[name] for name in sorted(before)],
+        "models": [{"model": name, **every[name]} for name in sorted(every)],
+        "stored": [{"model": name, **before[name]} for name in sorted(before)],
         "account": {
             "budget_usd": account.limit,
-            "models": [_told(row) for row in account.rows],
-            "total": _told(account.total),
+            "models": [_described(row) for row in account.rows],
+            "total": _described(account.total),
         },
     }
 
@@ -88,33 +88,23 @@ def tell(name: str, account: Account, judgments: Iterable[Judgment]) -> None:
     display(Markdown(f"```text\n{text}\n```"))
 
 
-def _count(found: dict[str, dict[str, Any]], each: Judgment) -> None:
-    request, reply = each.trial.request, each.completion
-    name = request.model.name
-    row = found.setdefault(name, {"model": name, "calls": 0, "input": 0, "output": 0, "usd": 0.0})
-    row["calls"] += 1
-    row["input"] += reply.usage.input or 0
-    row["output"] += reply.usage.output or 0
+def _used(each: Judgment) -> dict[str, Any]:
+    """What a reply has used, in dollars at today's price."""
     try:
-        row["usd"] += actual(request, reply)
+        usd = actual(each.trial.request, each.completion)
     except NoPrice:
-        row["usd"] = math.nan
+        usd = math.nan
+    usage = each.completion.usage
+    return {"calls": 1, "input": usage.input or 0, "output": usage.output or 0, "usd": usd}
 
 
-def _told(row: Spending) -> dict[str, Any]:
-    return {
-        "model": row.model,
-        "attempts": row.attempts,
-        "spent_usd": row.usd,
-        "reserved_usd": row.reserved,
-        "remaining_usd": row.remaining,
-        "budget_usd": row.limit,
-        "maybe_billed": row.maybe_billed,
-        "maybe_billed_usd": row.maybe_billed_usd,
-        "input": row.input,
-        "output": row.output,
-        "cached": row.cached,
-    }
+#: What run.json calls the fields of `Spending`, where it has another name for them.
+CALLED = {"usd": "spent_usd", "reserved": "reserved_usd", "limit": "budget_usd"}
+
+
+def _described(row: Spending) -> dict[str, Any]:
+    fields = {CALLED.get(name, name): value for name, value in vars(row).items() if name != "simulated"}
+    return fields | {"remaining_usd": row.remaining}
 
 
 def _replied(judgments: Iterable[Judgment]) -> dict[str, Judgment]:
@@ -163,19 +153,12 @@ class Asked:
     @property
     def simulator(self) -> SimpleNamespace:
         """What simulated judges feel before noise, by functions: what was planted follows from it without a call."""
-        from helpers.providers import simulated
-
         return SimpleNamespace(
             before_noise=simulated.before_noise,
             of_passages=simulated.felt_on_passage,
             shown=simulated.read_prompt,
             chances=simulated.chances,
         )
-
-    @property
-    def spent_usd(self) -> float:
-        """US dollars that asking cost in this run, at most."""
-        return self.account.total.usd
 
 
 def bias_of(experiment: Experiment) -> Bias:
@@ -195,13 +178,8 @@ def budget_of(experiment: Experiment) -> Budget:
     `budget_total_usd` also counts what earlier runs may have been billed.
     """
     total = experiment.parameters.get("budget_total_usd")
-    earlier_usd = 0.0 if total is None else _earlier(experiment)
-    return Budget(experiment.budget_usd, limits_of(experiment), total=total, earlier=earlier_usd)
-
-
-def _earlier(experiment: Experiment) -> float:
-    """US dollars that attempts of earlier runs of an experiment may have been billed."""
-    return earlier(experiment.name, experiment.models, experiment.store)
+    before = 0.0 if total is None else earlier(experiment.name, experiment.models, experiment.store)
+    return Budget(experiment.budget_usd, limits_of(experiment), total=total, earlier=before)
 
 
 async def served(*experiments: Experiment) -> list[Experiment]:
@@ -303,7 +281,9 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     the last, and ValueError where no question has an answer of every candidate.
     """
     if experiment.judgments not in ("ask", "stored"):
-        return _loaded(experiment)
+        frame = bias_of(experiment).published_frame(judgments_of(experiment))
+        data = "hub" if experiment.judgments == "hub" else "folder"
+        return Asked(experiment, (), {}, (), frame, data, {}, None)
     check(experiment)
     if experiment.judgments == "ask":
         (experiment,) = await served(experiment)
@@ -329,7 +309,7 @@ async def _asked(
             raise _unasked(experiment, questions, given or {})
         if planned.missing and budget.total is None:
             with suppress(NoPrice):  # nobody needs the price of a model whose replies are all stored
-                budget.earlier = _earlier(experiment)
+                budget.earlier = earlier(experiment.name, experiment.models, experiment.store)
         refuse_early(planned.check(budget), experiment.models)
         budget.planned = True
         for row in planned.rows:
@@ -436,12 +416,6 @@ def _planned(stages: Mapping[str, Sequence[Trial]], experiment: Experiment) -> P
     return make_plan(requests, experiment.store, experiment.concurrency)
 
 
-def _loaded(experiment: Experiment) -> Asked:
-    frame = bias_of(experiment).published_frame(judgments_of(experiment))
-    data = "hub" if experiment.judgments == "hub" else "folder"
-    return Asked(experiment, (), {}, (), frame, data, {}, None)
-
-
 def check_ready(experiment: Experiment) -> None:
     """Raise MissingKey or NoPrice where a call that is missing needs a key that is not set or has no known price.
 
@@ -450,16 +424,14 @@ def check_ready(experiment: Experiment) -> None:
     """
     if experiment.judgments != "ask":
         return
-    if missing_keys(experiment.models) or any(map(_without_price, experiment.models)):
-        refuse_early(asyncio.run(plan(experiment)), experiment.models)
-
-
-def _without_price(model: Model) -> bool:
     try:
-        cost(model, 0, 0)
+        for model in experiment.models:
+            cost(model, 0, 0)
+        lacking = bool(missing_keys(experiment.models))
     except NoPrice:
-        return True
-    return False
+        lacking = True
+    if lacking:
+        refuse_early(asyncio.run(plan(experiment)), experiment.models)
 
 
 def parameters(notebook: Mapping[str, Any]) -> dict[str, Any]:
@@ -476,14 +448,16 @@ def parameters(notebook: Mapping[str, Any]) -> dict[str, Any]:
     for source in notebook["In"]:
         if "run.parameters(" in source:
             break
-        names |= dict.fromkeys(_assigned(source))
+        for name, value in assigned(source):  # spelled out, and float("nan"), as papermill spells NaN
+            if {part.id for part in ast.walk(value) if isinstance(part, ast.Name)} <= {"float"}:
+                names[name] = None
     return {name: notebook[name] for name in names if name in notebook}
 
 
-def _assigned(source: str) -> Iterator[str]:
-    """Names to which a cell assigns values that are spelled out; `float("nan")` is how papermill spells NaN."""
-    with suppress(SyntaxError):  # magics of IPython
+def assigned(source: str) -> Iterator[tuple[str, ast.expr]]:
+    """The names to which a cell assigns something, and what; none of a cell that is no Python (magics of IPython)."""
+    with suppress(SyntaxError, ValueError):  # a NUL in it is a ValueError
         for node in ast.parse(source).body:
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                names = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
-                yield from [node.targets[0].id] if names <= {"float"} else []
+            target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+            if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(target, ast.Name) and node.value:
+                yield target.id, node.value

@@ -275,9 +275,9 @@ async def judged(
     # A model that changed in the middle of the run shows only now.
     found = await settled(options["clock"].wall(), start)
     again = serving(trials, control, found)
-    if options["ask"] and {t.request.key for t in again} - {t.request.key for t in asked}:
-        options["budget"].planned = False
-    if {t.request.key for t in again} != {t.request.key for t in asked}:
+    now, before = ({trial.request.key for trial in each} for each in (again, asked))
+    if now != before:
+        options["budget"].planned &= not options["ask"] or now <= before
         judgments = await judge_all(again, stage=stage, **options)
         found = await settled(options["clock"].wall(), start)
     return judgments, found

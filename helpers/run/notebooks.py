@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import base64
 import binascii
+import json
 import os
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -22,7 +23,7 @@ from helpers.check import binary, variables
 from helpers.config import ConfigError, collection_names, load_collection, load_config, load_experiment
 from helpers.judge import UNWRITTEN, notice
 from helpers.providers.keys import declare, found, leave_browser, redact, redact_all, refuse
-from helpers.run.asking import check, check_ready
+from helpers.run.asking import assigned, check, check_ready
 from helpers.run.kernels import Ended, begin_process, drafting, process, run_cells, stopping, submit
 from helpers.store import StoreError
 
@@ -99,19 +100,8 @@ def _pictured(kind: str, value: Any) -> list[str]:
 
 
 def _names(part: Any) -> set[str]:
-    return {name for text in _texts(part) for name in found(COLOUR.sub("", text))}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, each in value.items():
-            yield key
-            yield from _texts(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
+    """The variables whose values stand in a part of a notebook, colours within them or not."""
+    return {*found(COLOUR.sub("", json.dumps(part).replace("\\u001b", "\x1b")))}
 
 
 def collected(parameters: Mapping[str, Any], asked: Sequence[str], failed: Sequence[str]) -> dict[str, Any]:
@@ -156,18 +146,10 @@ def parameters(book: Any, tags: Collection[str] = (DEFAULTS, INJECTED)) -> dict[
     """What the cells with these tags assign, the later one last; what is no literal is left out."""
     found: dict[str, Any] = {}
     for cell in book.cells:
-        for node in _statements(cell.source) if set(tags) & set(cell.metadata.get("tags", ())) else ():
-            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                with suppress(ValueError):
-                    found[node.targets[0].id] = ast.literal_eval(node.value)
+        for name, value in assigned(cell.source) if set(tags) & set(cell.metadata.get("tags", ())) else ():
+            with suppress(ValueError):
+                found[name] = ast.literal_eval(value)
     return found
-
-
-def _statements(source: str) -> list[ast.stmt]:
-    try:
-        return ast.parse(source).body
-    except (SyntaxError, ValueError):  # a NUL in it is a ValueError
-        return []
 
 
 @dataclass(frozen=True)
@@ -222,7 +204,8 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool
     With `to_ask` also a run whose missing calls need a key that is not set, or have a price that nobody knows.
     """
     refuse(parameters)
-    known = _parameters(notebook)
+    tagged = [cell.source for cell in load(notebook).cells if DEFAULTS in cell.metadata.get("tags", ())]
+    known = list(dict.fromkeys(name for source in tagged[:1] for name, _ in assigned(source)))
     unknown = sorted(set(parameters) - set(known))
     if unknown:
         raise ConfigError(f"{notebook.stem} has no parameter {', '.join(unknown)}; it has: {', '.join(known)}")
@@ -233,13 +216,6 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool
         check(experiment)
         if to_ask:
             check_ready(experiment)
-
-
-def _parameters(notebook: Path) -> list[str]:
-    """The names of its parameters, in order."""
-    cells = [cell.source for cell in load(notebook).cells if DEFAULTS in cell.metadata.get("tags", ())]
-    nodes = (node for source in cells[:1] for line in _statements(source) for node in ast.walk(line))
-    return list(dict.fromkeys(x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)))
 
 
 def report_of(notebook: Path, parameters: Mapping[str, Any]) -> Path:

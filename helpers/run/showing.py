@@ -1,7 +1,8 @@
-"""What notebooks put before the reader, and what they hand on to the overview."""
+"""What notebooks put before the reader, and what they hand on to the overview and to other tools."""
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections import Counter
@@ -10,10 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helpers import claims, frames, verdicts
+from helpers import claims, datasets, export, frames, verdicts
 from helpers.biases.losses import loss_change, loss_words
 from helpers.escaping import fenced, markdown, slanted, visible
-from helpers.export import numbers
 from helpers.run import asking
 from helpers.run.asking import Asked, bias_of
 from helpers.stats.intervals import MIN_CLUSTERS
@@ -108,11 +108,8 @@ def provenance(asked: Asked) -> str:
 
 def _returned(judgments: pd.DataFrame) -> dict[str, list[str]]:
     """The model ids that each judge answered as, both in order; a judge none of whose replies tells one has none."""
-    found: dict[str, list[str]] = {judge: [] for judge in sorted(judgments["judge"].unique())}
-    known = judgments[["judge", "judge_model"]].dropna().drop_duplicates()
-    for judge, model in zip(known["judge"], known["judge_model"], strict=True):
-        found[judge].append(str(model))
-    return {judge: sorted(models) for judge, models in found.items()}
+    models = judgments.groupby("judge", observed=True)["judge_model"]
+    return {judge: sorted(each.dropna().astype(str).unique()) for judge, each in sorted(models)}
 
 
 def _count(n: int, noun: str) -> str:
@@ -241,9 +238,10 @@ def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Est
         "title": experiment.name,
         "question": experiment.title,
         "rows": [
-            {"sentence": found.sentence, **numbers([found.estimate])[0], "unreadable": share} for found, share in rows
+            {"sentence": found.sentence, **export.numbers([found.estimate])[0], "unreadable": share}
+            for found, share in rows
         ],
-        "card": [{**asdict(line), "estimate": numbers([line.estimate])[0]} for line in lines],
+        "card": [{**asdict(line), "estimate": export.numbers([line.estimate])[0]} for line in lines],
         "models": costs(asked)["models"],
     }
 
@@ -255,3 +253,57 @@ def costs(asked: Asked) -> dict[str, Any]:
     """
     left_out = {"questions": len(asked.unjudged), "answers": sum(map(len, asked.unjudged.values()))}
     return {**asking.costs(asked.account, (*asked.said.values(), *asked.judgments)), "left_out": left_out}
+
+
+#: The published numbers of the groups; hints that were not published follow.
+GROUPS = ("self", "competitors", "full", "none", "swapped", "false_self", "competitors_masked", "model")
+
+
+def write_published(asked: Asked) -> list[Path]:
+    """Write the answers and judgments of experiments 1 and 2 in the published format below `out`, if it was wished.
+
+    answers.json (where candidates were asked), and judgments.json (experiment 1, judged blind) or a file
+    group<n>_<hint>.json a hint, of the first asking of each. Records of simulated judges say so.
+    """
+    experiment, simulated = asked.experiment, asked.data == "simulated"
+    if not experiment.own["published_files"]:
+        return []
+    reasons = {
+        (each.trial.question_id, each.trial.judge.name, each.trial.condition): each.verdict.justification
+        for each in reversed(asked.judgments)  # the first asking is the last to be kept
+        if each.verdict
+    }
+    answers = list(asked.answers.values())
+    groups = datasets.published_judgments(asked.frame, reasons, answers)
+    blind = "hints" not in experiment.own and {*groups} == {"none"}
+    files = {"answers.json": datasets.published_answers(answers, asked.questions)} if answers else {}
+    files |= {
+        "judgments.json" if blind else f"group{GROUPS.index(hint) + 1}_{hint}.json": records
+        for hint, records in groups.items()
+    }
+    folder = experiment.out / ("published_simulated" if simulated else "published")
+    mark = {"simulated": True} if simulated else {}
+    texts = {name: json.dumps([each | mark for each in records], indent=1) for name, records in files.items()}
+    export.write({name: f"{text}\n".encode() for name, text in texts.items()}, folder)
+    return [folder / name for name in files]
+
+
+def write_arena(asked: Asked) -> list[Path]:
+    """Write a run's verdicts in Arena-Hard's own layout below `out`, with prompts and raw replies, if it was wished.
+
+    One file a judge and candidate, of the first asking; its original tools read them.
+    """
+    experiment = asked.experiment
+    if not experiment.own["arena_files"]:
+        return []
+    texts, shown = {}, {}
+    for each in asked.judgments:
+        trial = each.trial
+        if trial.condition == "none" and trial.request.repeat == 0:
+            key = (trial.question_id, trial.judge.name, trial.where["candidate"], trial.where["first"])
+            texts[key] = each.completion.text if each.completion else ""
+            shown[key] = [
+                {"role": "system", "content": trial.request.system},
+                {"role": "user", "content": trial.request.prompt},
+            ]
+    return datasets.write_arena(asked.frame, experiment.out / "model_judgment", texts=texts, prompts=shown)

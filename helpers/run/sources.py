@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import io
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helpers import datasets, paths, prompts
+from helpers.biases.cognitive import Arrays, from_arrays, notebook_arrays
 from helpers.biases.cognitive.asked import questions
 from helpers.biases.position.asked import baseline_of
 from helpers.datasets import bias_tests
 from helpers.datasets.bias_templates import load_templates
 from helpers.datasets.hub import below
 from helpers.datasets.pairs import CODE_FILES
+from helpers.datasets.reading import read_cells, read_text
+from helpers.json_text import document
 from helpers.types import Answer, Experiment, Model, Question
 
 if TYPE_CHECKING:
@@ -23,52 +29,23 @@ if TYPE_CHECKING:
 
 #: The field with a reason of which two words are replaced.
 EDITED = "<model>_reason_perturb_llm_auto"
+#: How the names of files of judgments on programs end.
+PROGRAMS = "_eval.jsonl"
 
 
-def pair_answers(
-    experiment: Experiment, questions: Sequence[Question], responses: datasets.Responses
-) -> dict[tuple[str, str], Answer]:
-    """The published answers to these questions by question and candidate, each with its published edit.
+def _reasons(experiment: Experiment, questions: Sequence[Question], responses: datasets.Responses) -> Iterator[Answer]:
+    """The published answers under the ids of these questions, each with its published edit.
 
-    A candidate that is one of the run's models (`written_by`) has that model's name, vendor and tier, so that a judge
-    knows its own answers; another one keeps its published name. A question or answer that is not there has the outcome
-    "missing". A ValueError: no question has answers, or another gold letter or other options than they were given to; a
-    candidate without answers; no edit where the parameter `editor` wants the published ones.
+    A ValueError: no question has answers, or another gold letter or other options than they were given to, or no edit
+    where the parameter `editor` wants the published ones.
     """
     source = experiment.own["answers"]
     asked = _asked(questions, responses.questions, source)
-    published = sorted({answer.candidate for answer in responses.answers})
-    chosen = experiment.candidates if "candidates" in experiment.parameters else ()
-    means = written_by(published, [*experiment.judges, *chosen])
-    unknown = [model.name for model in chosen if model not in means.values()]
-    if unknown:
-        raise ValueError(f"answers={source!r} has none of {', '.join(unknown)}; it has: {', '.join(published)}")
     if experiment.own["editor"] is None and not any(kind == "synonyms" for _, _, kind in responses.edits):
         raise ValueError(f"editor='published': answers={source!r} has no edited reason ({EDITED}); name an editor")
-    found: dict[tuple[str, str], Answer] = {}
     for answer in responses.answers:
-        model = means.get(answer.candidate)
-        if chosen and model not in chosen:
-            continue
-        id = asked.get(answer.question_id, answer.question_id)
         edited = responses.edits.get((answer.question_id, answer.candidate, "synonyms"))
-        answer = replace(answer, question_id=id, edited=edited)
-        if model:
-            answer = replace(answer, candidate=model.name, vendor=model.vendor, tier=model.tier)
-        found[id, answer.candidate] = answer
-    return complete(questions, found)
-
-
-def complete(questions: Sequence[Question], found: Mapping[tuple[str, str], Answer]) -> dict[tuple[str, str], Answer]:
-    """An answer of each candidate to each question, with the outcome "missing" where it gave none."""
-    makers = {answer.candidate: answer for answer in found.values()}
-    return {
-        (question.id, name): found.get(
-            (question.id, name), Answer(question.id, name, like.vendor, like.tier, "", outcome="missing")
-        )
-        for question in questions
-        for name, like in sorted(makers.items())
-    }
+        yield replace(answer, question_id=asked.get(answer.question_id, answer.question_id), edited=edited)
 
 
 def written_by(published: Iterable[str], models: Iterable[Model]) -> dict[str, Model]:
@@ -101,7 +78,13 @@ def pair_judgments(source: Path | str, experiment: Experiment, responses: datase
     if not _programs(source, experiment):
         if scores is not None:
             raise ValueError(f"scores={scores!r}: only judgments on programs ({CODE_FILES[0]}) have such numbers")
-        return _some(datasets.load_pair_judgments(source, responses, experiment.name, experiment.hub), experiment)
+        frame = datasets.load_pair_judgments(source, responses, experiment.name, experiment.hub)
+        if frame.empty:
+            records = ", ".join(f"{count} {kind}" for kind, count in frame.attrs["counts"].items())
+            by = f"by answers={experiment.own['answers']!r}, " if experiment.own["answers"] != "ask" else ""
+            words = f"{by}no record is on a pair with one right answer: {records}"
+            raise ValueError(f"judgments={experiment.judgments!r}: {words}")
+        return frame
     if scores is None:
         raise ValueError(
             f"{source}: does not say what the three numbers of a game stand for, so nothing is known of its verdicts; "
@@ -110,27 +93,12 @@ def pair_judgments(source: Path | str, experiment: Experiment, responses: datase
     return datasets.load_code_pairs(source, experiment.hub, scores, experiment.name)
 
 
-def _some(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
-    """The frame, unless it is empty: then a ValueError that tells what became of the records."""
-    if frame.empty:
-        told = ", ".join(f"{count} {kind}" for kind, count in frame.attrs["counts"].items())
-        by = f"by answers={experiment.own['answers']!r}, " if experiment.own["answers"] != "ask" else ""
-        raise ValueError(
-            f"judgments={experiment.judgments!r}: {by}no record is on a pair with one right answer: {told}"
-        )
-    return frame
-
-
 def _programs(source: Path | str, experiment: Experiment) -> bool:
     """Whether judgments are on programs, as the file's name tells; on the hub, those that its entry names."""
     if isinstance(source, Path):
-        return _of_programs(source.name) or any((source / name).is_file() for name in CODE_FILES)
+        return source.name.endswith(PROGRAMS) or any((source / name).is_file() for name in CODE_FILES)
     named = (experiment.hub or {}).get("judgments") or ()
-    return any(_of_programs(name) for name in ([named] if isinstance(named, str) else named))
-
-
-def _of_programs(name: str) -> bool:
-    return name.endswith("_eval.jsonl")
+    return any(name.endswith(PROGRAMS) for name in ([named] if isinstance(named, str) else named))
 
 
 def _asked(questions: Sequence[Question], answered: Sequence[Question], source: str) -> dict[str, str]:
@@ -163,16 +131,12 @@ def _same(told: Question, question: Question, source: str) -> None:
         f"{name} {ours!r}, there {theirs!r}"
         for name, ours, theirs in (
             ("gold", question.gold, told.gold),
-            *zip("ABCD", map(_plain, question.options), map(_plain, told.options), strict=False),
+            *zip("ABCD", *([" ".join(each.split()) for each in x.options] for x in (question, told)), strict=False),
         )
         if ours != theirs
     ]
     if differing:
         raise ValueError(f"answers={source!r}, question {told.id}: {differing[0]}: they answer another question")
-
-
-def _plain(option: str) -> str:
-    return " ".join(option.split())
 
 
 #: Files that a message names one by one.
@@ -219,46 +183,6 @@ def _first_ids(names: Sequence[str]) -> str:
 
 #: What the win rates hold equal, and what the datasets call it.
 FEATURES = {"token_len": "length", "header_count": "headers", "list_count": "lists", "bold_count": "bold"}
-
-
-def game_answers(
-    experiment: Experiment, questions: Sequence[Question], source: Path | str
-) -> dict[tuple[str, str], Answer]:
-    """The published answers to these questions by question and model: each question's baseline and the candidates.
-
-    Candidates are those that the parameter `candidates` names, else all models of the source that are no baseline. A
-    model of models.yaml (`written_by`) has its name and vendor, another one its published name. An answer that is not
-    there has the outcome "missing". A ValueError: a baseline or candidate that the source does not hold, and questions
-    of which it has none.
-    """
-    given = experiment.own["answers"]
-    loaded = datasets.load_arena_answers(source, experiment.hub).answers
-    names = sorted({answer.candidate for answer in loaded})
-    chosen = experiment.candidates if "candidates" in experiment.parameters else ()
-    baselines = {model.name: model for model in (baseline_of(experiment, question) for question in questions)}
-    means = written_by(names, [*experiment.judges, *chosen, *baselines.values()])
-    found = {
-        (answer.question_id, means[answer.candidate].name if answer.candidate in means else answer.candidate): answer
-        for answer in loaded
-    }
-    held = {name for _, name in found}
-    unknown = sorted({*baselines, *(model.name for model in chosen)} - held)
-    if unknown:
-        raise ValueError(f"answers={given!r} has none of {', '.join(unknown)}; it has: {', '.join(names)}")
-    answered = {question_id for question_id, _ in found}
-    without = sorted({question.id for question in questions} - answered)
-    if without:
-        raise ValueError(f"answers={given!r} has no answers to {len(without)} questions, for instance {without[0]!r}")
-    candidates = [model.name for model in chosen] or sorted(held - {*baselines})
-    known = {model.name: model for model in (*experiment.judges, *chosen, *baselines.values())}
-    result = {}
-    for question in questions:
-        for name in dict.fromkeys([baseline_of(experiment, question).name, *candidates]):
-            answer = found.get((question.id, name), Answer(question.id, name, "", "", "", outcome="missing"))
-            vendor = known[name].vendor if name in known else answer.vendor
-            answer = replace(answer, candidate=name, vendor=vendor, tier=known[name].tier if name in known else "")
-            result[question.id, name] = prompts.without_nonce(experiment.seed, answer)
-    return result
 
 
 def _with_problems(loaded: Any) -> pd.DataFrame:
@@ -322,37 +246,54 @@ def _built_in_or_answered(experiment: Experiment, source: Path | str) -> tuple[Q
 
 
 def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tuple[str, str], Answer] | None:
-    """Published answers to these questions where the run uses them; None where candidates are asked.
+    """Published answers to these questions by question and candidate; None where candidates are asked.
 
-    Of all candidates in the source, or of those that the parameter `candidates` names. Where a candidate answered
-    other questions but not this one, its answer has the outcome "missing": the question is then not judged. A question
-    without any answer, or a candidate without any, is a ValueError. Of questions on passages see `pair_sources`.
+    Candidates are those that the parameter `candidates` names, else all in the source (of games: but the baselines).
+    On passages and in games one of the run's models (`written_by`) has that model's name, vendor and tier, so that a
+    judge knows its own answers. An answer that is not there has the outcome "missing": its question is not judged. A
+    candidate without any answer is a ValueError, and so is, except on passages, a question without any.
     """
     source, kind = experiment.own.get("answers", "ask"), experiment.own.get("format")
     if source == "ask":
         return None
-    place = _source(experiment, "answers")
+    place, hub, baselines = _source(experiment, "answers"), experiment.hub, dict[str, Model]()
     if kind == "passages":
-        given = pair_answers(experiment, questions, datasets.load_responses(place, experiment.hub))
-        return {key: prompts.without_nonce(experiment.seed, answer) for key, answer in given.items()}
-    if kind == "arena":
-        return game_answers(experiment, questions, place)
-    loaded = datasets.load_answers(place, experiment.hub, questions)
-    makers = sorted({answer.candidate for answer in loaded})
-    names = experiment.parameters.get("candidates") or makers
-    if unknown := [name for name in names if name not in makers]:
-        raise ValueError(f"answers={source!r} has none of {', '.join(unknown)}; it has: {', '.join(makers)}")
-    found = {(answer.question_id, answer.candidate): answer for answer in loaded}
-    answered = {answer.question_id for answer in loaded}
+        loaded: Iterable[Answer] = _reasons(experiment, questions, datasets.load_responses(place, hub))
+    elif kind == "arena":
+        loaded = datasets.load_arena_answers(place, hub).answers
+        baselines = {question.id: baseline_of(experiment, question) for question in questions}
+    else:
+        loaded = datasets.load_answers(place, hub, questions)
+    loaded = tuple(loaded)
+    published = sorted({answer.candidate for answer in loaded})
+    chosen = experiment.candidates if "candidates" in experiment.parameters else ()
+    means = written_by(published, [*experiment.judges, *chosen, *baselines.values()] if kind else ())
+    found: dict[tuple[str, str], Answer] = {}
+    for answer in loaded:
+        if model := means.get(answer.candidate):
+            answer = replace(answer, candidate=model.name, vendor=model.vendor, tier=model.tier)
+        found[answer.question_id, answer.candidate] = answer
+    makers, against = {name: each for (_, name), each in found.items()}, {each.name for each in baselines.values()}
+    names = [model.name for model in chosen]
+    if unknown := sorted({*names, *against} - {*makers}):
+        raise ValueError(f"answers={source!r} has none of {', '.join(unknown)}; it has: {', '.join(published)}")
+    answered = {question_id for question_id, _ in found}
     without = sorted({question.id for question in questions} - answered)
-    if without:
+    if without and kind != "passages":
         other = f"; it answers others, for instance {min(answered)!r}: `questions` must name the file of those"
         raise ValueError(
             f"answers={source!r} has no answers to {len(without)} questions, for instance {without[0]!r}"
             f"{other if len(without) == len(questions) and answered else ''}"
         )
-    named = {key: answer for key, answer in found.items() if answer.candidate in names}
-    return complete(questions, named)
+    names = (names if baselines else sorted(names)) or sorted({*makers} - against)
+    result = {}
+    for question in questions:
+        first = [baselines[question.id].name] if baselines else []
+        for name in dict.fromkeys([*first, *names]):
+            missing = Answer(question.id, name, makers[name].vendor, makers[name].tier, "", outcome="missing")
+            answer = found.get((question.id, name), missing)
+            result[question.id, name] = prompts.without_nonce(experiment.seed, answer) if kind else answer
+    return result
 
 
 def judgments_of(experiment: Experiment) -> pd.DataFrame:
@@ -474,3 +415,135 @@ def _source(experiment: Experiment, parameter: str) -> Path | str:
             f"{parameter}={named!r}: not one of {words}, and there is no such file or folder ({path.absolute()})"
         )
     return named if named == "hub" else path
+
+
+# --- answers as arrays, for the metrics of experiment 5's published notebook ------------------------------------------
+
+#: What the tests of a kind need; `anchor` beside the first adds the two metrics of anchoring.
+KINDS = (("control", "treatment", "options"), ("answer", "lambdas"), ("answer", "pro", "con", "n_args"))
+COLUMNS = ("control", "treatment", "options", "anchor", "answer", "lambdas", "pro", "con", "n_args")
+#: Which rows belong together, and which tests are a batch of their own.
+CLUSTER, NAME = "cluster", "answers"
+_NEEDED = "; or ".join(", ".join(kind) for kind in KINDS).replace("options;", "options (and anchor);")
+
+
+def read_arrays(source: str | Path | None) -> list[Arrays]:
+    """The arrays in a CSV or JSON file, a batch for each value of its column `answers`; none where no file is named.
+
+    Columns: control, treatment, options (in CSV "10 | 20 | 30") and, for anchoring, anchor; or answer, lambdas; or
+    answer, pro, con, n_args; in any case `cluster` and `answers`. JSON is a list of rows or an object of columns, or an
+    object of such by name. What is missing, no number or refused by a metric is a ValueError with file, row and
+    column; FileNotFoundError where there is no file.
+    """
+    if source is None:
+        return []
+    path = Path(source).expanduser()
+    if not path.is_file():
+        raise FileNotFoundError(f"arrays={str(source)!r}: there is no such file ({path.absolute()})")
+    text, batches = read_text(path), dict[str, list[tuple[str, Mapping[str, Any]]]]()
+    for name, place, row in (_json_rows if text.lstrip()[:1] in ("{", "[") else _csv_rows)(path, text):
+        batches.setdefault(name, []).append((place, row))
+    if not batches:
+        raise ValueError(f"{path}: holds no row; write a row a test with the columns {_NEEDED}")
+    return [_arrays(path, name, rows) for name, rows in batches.items()]
+
+
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """The rows of a CSV: the name of their batch, their line, their cells."""
+    for line, row in read_cells(io.StringIO(text, newline=""), path):
+        if isinstance(row, str):
+            raise ValueError(f"{path}, line {line}: {row}")
+        cells = {name: re.split(r"[|;]", cell) if name == "options" else cell.strip() for name, cell in row.items()}
+        yield cells.get(NAME, ""), f"line {line}", cells
+
+
+def _json_rows(path: Path, text: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    try:
+        content = document(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: no JSON ({error})") from None
+    named = isinstance(content, dict) and content and all(isinstance(each, dict | list) for each in content.values())
+    for name, block in (content if named and not {*content} & {*COLUMNS} else {"": content}).items():
+        if isinstance(block, dict):
+            block = _rows(f"{path}: {name}{': ' if name else ''}", block)
+        if not isinstance(block, list) or not all(isinstance(row, dict) for row in block):
+            raise ValueError(f"{path}: {name or 'the document'} is neither a list of rows nor an object of arrays")
+        for number, row in enumerate(block, 1):
+            yield str(row.get(NAME, name)), f"{name} row {number}".strip(), row
+
+
+def _rows(where: str, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of an object of arrays."""
+    for column, values in columns.items():
+        if not isinstance(values, list):
+            raise ValueError(f"{where}{column} is no array, expected a list with a value a test")
+    if len({*map(len, columns.values())}) > 1:
+        problem = ", ".join(f"{len(values)} of {column}" for column, values in columns.items())
+        raise ValueError(f"{where}all arrays need the same rows, found {problem}")
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _arrays(path: Path, name: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Arrays:
+    """The arrays of one batch, which the metrics have accepted."""
+    import numpy as np
+
+    places, cells = [place for place, _ in rows], [row for _, row in rows]
+    there = {column for column in cells[0] if column in COLUMNS}
+    if not any({*kind} <= there for kind in KINDS):
+        names = ", ".join(map(str, cells[0])) or "nothing"
+        raise ValueError(f"{path}, {places[0]}: columns {names}; a metric needs {_NEEDED}")
+    columns = {}
+    for column in (each for each in COLUMNS if each in there):
+        values = [_numbers(path, place, column, row.get(column)) for place, row in rows]
+        width = len(values[0]) if column == "options" else 1
+        for place, found in zip(places, values, strict=True):
+            if len(found) != width:
+                more = "; give tests with other numbers of options another name in a column `answers`"
+                problem = f"holds {len(found)} numbers, expected {width}{more if column == 'options' else ''}"
+                raise ValueError(f"{path}, {place}, {column}: {problem}")
+        columns[column] = np.array(values)
+    clusters = [None if row.get(CLUSTER) == "" else row.get(CLUSTER) for row in cells] if CLUSTER in cells[0] else None
+    arrays = Arrays({"source": "arrays"} | ({NAME: name} if name else {}), columns, clusters)
+    try:
+        from_arrays([arrays])
+    except ValueError as error:
+        problem = re.sub(r"row (\d+)", lambda match: places[int(match[1])], str(error))
+        raise ValueError(f"{path}: {problem}") from None
+    return arrays
+
+
+def _numbers(path: Path, place: str, column: str, value: Any) -> list[float]:
+    """A cell as numbers: one, or the options of a test."""
+    while isinstance(value, list) and column != "options" and len(value) == 1:
+        value = value[0]  # arrays (n, 1), as the notebook has them
+    found = []
+    for cell in value if isinstance(value, list) else [value]:
+        try:
+            found.append(math.nan if isinstance(cell, bool) else float(cell))
+        except (TypeError, ValueError):
+            found.append(math.nan)
+        if math.isnan(found[-1]):
+            what = "nothing" if cell in (None, "") else repr(cell)
+            raise ValueError(
+                f"{path}, {place}, {column}: holds {what}, expected a number; leave out tests without a readable answer"
+            )
+    return found
+
+
+def array_table(published: Mapping[str, Any], arrays: Sequence[Arrays]) -> tuple[str, pd.DataFrame, str]:
+    """The arrays of the published notebook and of a file test by test, as a table: name, frame and caption.
+
+    Columns: answers (a name), test, inputs, the value of each metric, data.
+    """
+    import pandas as pd
+
+    rows = []
+    for each, data in [*((x, "published") for x in notebook_arrays(published)), *((x, "folder") for x in arrays)]:
+        values = {id: metric(overall=False).compute(*inputs).ravel() for id, metric, inputs in each.metrics()}
+        for at in range(len(next(iter(each.columns.values())))):
+            inputs = (f"{name} {', '.join(f'{x:.10g}' for x in array[at])}" for name, array in each.columns.items())
+            row = {NAME: each.where.get(NAME, ""), "test": at + 1, "inputs": "; ".join(inputs)}
+            rows.append(row | {id: float(found[at]) for id, found in values.items()} | {"data": data})
+    frame = pd.DataFrame(rows)
+    caption = "Arrays of answers, test by test, with the published metrics of each (loss aversion: the answer itself)."
+    return "array_rows", frame[[*frame.columns.drop("data"), "data"]], caption

@@ -80,13 +80,13 @@ def test_every_model_is_asked_once_for_each_answer_and_each_verdict(serve: Any, 
     assert [entry.structured for entry in server.calls if _judging(entry)].count(True) == 6 * 6
     assert len(asked.judgments) == 42 and {judgment.outcome for judgment in asked.judgments} == {"ok"}
     assert _as_the_server_said(asked, server)
-    assert 0 < asked.spent_usd < planned.usd and asked.data == "asked"
+    assert 0 < asked.account.total.usd < planned.usd and asked.data == "asked"
     assert len(asked.frame) == 42 * 7 and asked.frame["rank"].notna().all()
     assert set(asked.frame["judge_model"]) == {f"{model.model_id}{server.suffix}" for model in experiment.judges}
 
     again = _ask(_experiment(tmp_path, server, names, 6, budget_usd=0.0))
     assert len(server.calls) == 84, "a rerun asks nothing and needs no money"
-    assert again.frame.equals(asked.frame) and again.spent_usd == 0.0
+    assert again.frame.equals(asked.frame) and again.account.total.usd == 0.0
 
 
 def test_a_planned_budget_is_enough_where_answers_have_more_bytes(serve: Any, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_planned_budget_is_enough_where_answers_have_more_bytes(serve: Any, tm
     planned = asyncio.run(plan(_experiment(tmp_path, server, names, 4, changed=changed)))
     asked = _ask(_experiment(tmp_path, server, names, 4, changed=changed, budget_usd=planned.usd))
     assert all(len(answer.text.encode()) > 250 for answer in asked.answers.values()), "as the stage is set"
-    assert len(asked.judgments) == 12 and 0 < asked.spent_usd < planned.usd
+    assert len(asked.judgments) == 12 and 0 < asked.account.total.usd < planned.usd
 
 
 def test_a_larger_limit_asks_only_the_new_questions(serve: Any, tmp_path: Path) -> None:
