@@ -12,14 +12,14 @@ from typing import Any
 
 import click
 
-from helpers import paths
-from helpers.commands import results as commands_results
-from helpers.commands import stores
-from helpers.commands.printing import afforded, concurrency, echo, matrix, parameter, parameters, timeout_seconds
-from helpers.config import ConfigError
-from helpers.judge import Incomplete, MissingKey, NoPrice, OverBudget
-from helpers.providers.keys import redact
-from helpers.store import StoreError
+from . import paths
+from .commands import results as commands_results
+from .commands import stores
+from .commands.printing import afforded, concurrency, echo, matrix, parameter, parameters, timeout_seconds
+from .config import ConfigError
+from .judge import Incomplete, MissingKey, NoPrice, OverBudget
+from .providers.keys import redact
+from .store import StoreError
 
 Names, Pairs = tuple[str, ...], tuple[tuple[str, str], ...]
 
@@ -47,7 +47,7 @@ def main(context: click.Context) -> None:
 @click.option("--dask", metavar="ADDRESS", help="Run the cells on this Dask scheduler; `local` makes one here.")
 def run(names: Names, pairs: Pairs, processes: int | None, grid: Path | None, dask: str | None, **limits: Any) -> None:
     """Run notebooks (all, or NAMES) from top to bottom and regenerate their figures, tables and numbers."""
-    from helpers.run.notebooks import chosen, run_all
+    from .run.notebooks import chosen, run_all
 
     if dask and not grid:
         raise click.UsageError("--dask runs the cells of a matrix; name it with --matrix")
@@ -56,7 +56,7 @@ def run(names: Names, pairs: Pairs, processes: int | None, grid: Path | None, da
     values = parameters(pairs, **limits)
     try:
         if grid:
-            from helpers.commands.matrices import run_grid
+            from .commands.matrices import run_grid
 
             _no_names(names)
             sys.exit(0 if run_grid(grid, values, processes, dask) else 1)
@@ -82,14 +82,14 @@ def plan(names: Names, pairs: Pairs, grid: Path | None, calls: int | None, **lim
     Without a budget_usd it is told what to give. A pilot needs one; its replies are stored, the run goes on from there,
     and the plan says what the rest is expected to cost.
     """
-    from helpers.config import load_experiment
-    from helpers.run import budget_of, caution, pilot
-    from helpers.run import plan as plan_of
-    from helpers.run.notebooks import check_parameters, chosen, collects, experiment_of
+    from .config import load_experiment
+    from .run import budget_of, caution, pilot
+    from .run import plan as plan_of
+    from .run.notebooks import check_parameters, chosen, collects, experiment_of
 
     values = parameters(pairs, **limits)
     if grid:
-        from helpers.commands.matrices import plan_grid
+        from .commands.matrices import plan_grid
 
         _no_names(names)
         if calls:

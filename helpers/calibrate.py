@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from helpers import paths
+from . import paths
 
 if TYPE_CHECKING:
-    from helpers.figures.style import Figure
+    from .figures.style import Figure
 
 #: The folder of calibration.csv (rows) and calibration.json (facts), which `python -m studies.calibration` writes.
 FOLDER = paths.FIGURES / "overview"
@@ -75,7 +75,7 @@ def summary(folder: Path = FOLDER) -> str:
 
 def shown(folder: Path = FOLDER, style: str = "paper") -> list[Figure]:
     """Draw the stored rates of false alarms and missed truths; no figure where nothing is stored."""
-    from helpers.figures import if_any
-    from helpers.figures.designs import show_calibration
+    from .figures import if_any
+    from .figures.designs import show_calibration
 
     return if_any(show_calibration, stored(folder)[0], style=style)

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from helpers import paths
-from helpers.config import load_models
-from helpers.providers import keys
-from helpers.services import SERVICES
+from . import paths
+from .config import load_models
+from .providers import keys
+from .services import SERVICES
 
 #: Folders that hold no results, wherever they lie.
 PASSED = {".git", ".venv", "__pycache__", ".hypothesis", ".pytest_cache", ".ruff_cache"}

@@ -10,8 +10,8 @@ from typing import Literal
 import pandas as pd
 from pydantic import ConfigDict, Field, model_validator
 
-from helpers.config.yaml_text import ConfigError, Strict, checked, line_of, read_yaml
-from helpers.types import Estimate
+from .config.yaml_text import ConfigError, Strict, checked, line_of, read_yaml
+from .types import Estimate
 
 Status = Literal["reproduced", "within interval", "differs", "not comparable", "not derivable"]
 Unit = Literal["%", "pp", "logit", "score", "count", "alpha"]

@@ -14,13 +14,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from helpers.config import ConfigError, load_models
-from helpers.judge import MissingKey, check_keys, notice
-from helpers.judge.terminal import HANGUP, handling
-from helpers.providers.keys import redact
-from helpers.run.cells import Outcome, Runner, Task, code, code_now, packed, run_cell
-from helpers.run.matrix import Engine, Opener
-from helpers.run.notebooks import execute
+from .config import ConfigError, load_models
+from .judge import MissingKey, check_keys, notice
+from .judge.terminal import HANGUP, handling
+from .providers.keys import redact
+from .run.cells import Outcome, Runner, Task, code, code_now, packed, run_cell
+from .run.matrix import Engine, Opener
+from .run.notebooks import execute
 
 #: A cell that was lost with its worker is given to another, until it was begun so often.
 TRIES = 3

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from html import escape
 
-from helpers.paths import load_table
+from .paths import load_table
 
 #: Letters of one text that a page shows, and of one cell or caption that LaTeX (whose lines may not be longer) gets.
 LONGEST_SHOWN, LONGEST_CELL, LONGEST_CAPTION = 6000, 1000, 10_000

@@ -11,12 +11,12 @@ from functools import cache, partial
 from pathlib import Path
 from textwrap import fill
 
-from helpers import export, paths
-from helpers.config import experiment_names, load_config
-from helpers.config.numbers import UNITS, load_numbers, number_files
-from helpers.overview import estimate
-from helpers.run.notebooks import available, experiment_of
-from helpers.types import Estimand
+from . import export, paths
+from .config import experiment_names, load_config
+from .config.numbers import UNITS, load_numbers, number_files
+from .overview import estimate
+from .run.notebooks import available, experiment_of
+from .types import Estimand
 
 #: What comes after the experiments: an audit, and verdicts of one's own.
 LAST = ("audit", "analyze")

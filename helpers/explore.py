@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, Template
 from markupsafe import Markup
 
-from helpers.escaping import cut, html, visible
-from helpers.judge import NoPrice, actual, dollars
-from helpers.providers.keys import in_browser
-from helpers.report.verdicts import KINDS, marked, picks
-from helpers.run.asking import Asked, bias_of
-from helpers.run.showing import say
-from helpers.run.showing import show as show_things
-from helpers.types import Judgment, Trial
-from helpers.words import plain
+from .escaping import cut, html, visible
+from .judge import NoPrice, actual, dollars
+from .providers.keys import in_browser
+from .report.verdicts import KINDS, marked, picks
+from .run.asking import Asked, bias_of
+from .run.showing import say
+from .run.showing import show as show_things
+from .types import Judgment, Trial
+from .words import plain
 
 if TYPE_CHECKING:
     import ipywidgets

@@ -17,15 +17,15 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import paths
-from helpers.escaping import markdown
-from helpers.figures.style import METADATA, Figure
-from helpers.json_text import document
-from helpers.macros import macros, ordered, place
-from helpers.providers.keys import redact
-from helpers.services import SERVICES
-from helpers.tables import Table, cells, csv_text, latex_text
-from helpers.types import Estimate
+from . import paths
+from .escaping import markdown
+from .figures.style import METADATA, Figure
+from .json_text import document
+from .macros import macros, ordered, place
+from .providers.keys import redact
+from .services import SERVICES
+from .tables import Table, cells, csv_text, latex_text
+from .types import Estimate
 
 #: 1.1 adds `p` and `effective` to each number.
 PROTOCOL = "1.1"

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from helpers.types import Answer, Judgment, RatioScale, Trial
+from .types import Answer, Judgment, RatioScale, Trial
 
 #: The columns of the frame of each form of verdict.
 LISTWISE = (

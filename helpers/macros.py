@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from helpers.escaping import latex, visible
-from helpers.types import Estimate, short_hash
+from .escaping import latex, visible
+from .types import Estimate, short_hash
 
 LONGEST_MACRO = 400
 #: What every file of macros begins with. A paper that was given its own mark keeps it.

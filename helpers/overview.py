@@ -11,17 +11,17 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import paths
-from helpers.claims import COLUMNS as CLAIM_COLUMNS
-from helpers.claims import count_claims, kind_words
-from helpers.claims import exceptions as odd
-from helpers.export import PROTOCOL, READABLE
-from helpers.figures import cards, points
-from helpers.json_text import document
-from helpers.run.notebooks import available, experiment_of
-from helpers.tables import Table
-from helpers.types import Collection, Estimate
-from helpers.words import CARD_VERDICTS, CardLine, listed, p_text
+from . import paths
+from .claims import COLUMNS as CLAIM_COLUMNS
+from .claims import count_claims, kind_words
+from .claims import exceptions as odd
+from .export import PROTOCOL, READABLE
+from .figures import cards, points
+from .json_text import document
+from .run.notebooks import available, experiment_of
+from .tables import Table
+from .types import Collection, Estimate
+from .words import CARD_VERDICTS, CardLine, listed, p_text
 
 SUMMARY = "summary.json"
 

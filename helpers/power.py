@@ -24,15 +24,15 @@ import pandas as pd
 from scipy.special import stdtrit
 from tqdm import tqdm
 
-from helpers import calibrate, run
-from helpers.biases.protocol import load_bias
-from helpers.config import load_config, load_experiment
-from helpers.config.numbers import load_numbers
-from helpers.figures import Figure, if_any, show_power
-from helpers.overview import estimate
-from helpers.run.sources import questions_of
-from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.stats.power import (
+from . import calibrate, run
+from .biases.protocol import load_bias
+from .config import load_config, load_experiment
+from .config.numbers import load_numbers
+from .figures import Figure, if_any, show_power
+from .overview import estimate
+from .run.sources import questions_of
+from .stats.intervals import MIN_CLUSTERS
+from .stats.power import (
     detectable_effect,
     detectable_mcnemar,
     provable_margin,
@@ -40,9 +40,9 @@ from helpers.stats.power import (
     questions_for_equivalence,
     questions_for_mcnemar,
 )
-from helpers.tables import render_text
-from helpers.types import Estimate, Question
-from helpers.words import plain
+from .tables import render_text
+from .types import Estimate, Question
+from .words import plain
 
 POWER = 0.8
 LEVEL = 0.05

@@ -19,8 +19,8 @@ import jinja2
 import jinja2.meta
 import jinja2.sandbox
 
-from helpers.services import own_server
-from helpers.types import PAIRWISE, Answer, Experiment, Model, Question, Request, Trial, check_form, short_hash
+from .services import own_server
+from .types import PAIRWISE, Answer, Experiment, Model, Question, Request, Trial, check_form, short_hash
 
 #: Characters: a text with variables that gives more is a mistake, and would be paid for.
 LONGEST_TEXT = 100_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import urlsplit
 
-from helpers.paths import load_table
+from .paths import load_table
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.escaping import LONGEST_CAPTION, LONGEST_CELL, NO_FORMULAS, cell, cut, html, latex, visible
-from helpers.types import Estimate
-from helpers.words import display_name
+from .escaping import LONGEST_CAPTION, LONGEST_CELL, NO_FORMULAS, cell, cut, html, latex, visible
+from .types import Estimate
+from .words import display_name
 
 SIMULATED = "SIMULATED judges."
 #: Keys of `where` whose values are vendors: ids in data, names where people read.

@@ -87,9 +87,23 @@ def imports(path: Path) -> list[tuple[ast.AST, str]]:
         if isinstance(node, ast.Import):
             found += [(node, name.name) for name in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            found += [(node, f"{node.module}.{name.name}") for name in node.names]
+            package = path.relative_to(paths.ROOT).parent.parts
+            parts = (
+                [*package[: len(package) + 1 - node.level], *filter(None, [node.module])]
+                if node.level
+                else [node.module]
+            )
+            found += [(node, ".".join([*parts, name.name])) for name in node.names]
     return found
+
+
+def test_imports_within_the_package_are_relative() -> None:
+    """So that the same files can be installed under another name."""
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+            assert "helpers" not in {name.partition(".")[0] for name in names}, f"{path}, line {node.lineno}"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(HELPERS)))

@@ -1,7 +1,7 @@
 """Anybody's own verdicts: every number of ours that they can carry, and of each other one what is missing."""
 
-from helpers.analyze.analysis import Analysis, analyze
-from helpers.analyze.formats import NAMES as FORMATS
-from helpers.analyze.saying import summary, told, write
+from .analysis import Analysis, analyze
+from .formats import NAMES as FORMATS
+from .saying import summary, told, write
 
 __all__ = ["FORMATS", "Analysis", "analyze", "summary", "told", "write"]

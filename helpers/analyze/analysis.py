@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers import frames
-from helpers.analyze import formats, numbers
-from helpers.analyze.tidy import STYLES, Held
-from helpers.biases.accuracy import accuracy
-from helpers.biases.losses import loss_change, loss_words
-from helpers.config.numbers import load_numbers, number_files
-from helpers.types import Estimand, Estimate
+from .. import frames
+from ..biases.accuracy import accuracy
+from ..biases.losses import loss_change, loss_words
+from ..config.numbers import load_numbers, number_files
+from ..types import Estimand, Estimate
+from . import formats, numbers
+from .tidy import STYLES, Held
 
 #: What to say of each need that is not met; a style and a column say themselves.
 WORDS: dict[str, str] = tomllib.loads((pkgutil.get_data(__package__, "needs.toml") or b"").decode())

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from helpers.analyze import reading
-from helpers.analyze.reading import Raw
-from helpers.datasets import normalised
-from helpers.json_text import no_duplicates
-from helpers.verdicts.forms import NUMBER
+from ..datasets import normalised
+from ..json_text import no_duplicates
+from ..verdicts.forms import NUMBER
+from . import reading
+from .reading import Raw
 
 #: Words for whoever is shown first, for nobody, and for whoever is shown second.
 WORDS = {

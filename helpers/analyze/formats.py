@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from helpers import datasets
-from helpers.analyze import numbers, reading, tidy
-from helpers.analyze.cells import cells
-from helpers.analyze.reading import REQUIRED, Raw, end_of, header, texts
-from helpers.analyze.tidy import Held, load_tidy
-from helpers.biases import hinting
-from helpers.biases.position.both_orders import SIGNS
-from helpers.datasets.answers import maker
-from helpers.datasets.games import FORMATS as PUBLISHED
-from helpers.datasets.games import LLMBAR_LABELS, format_of, instructions, records_of
-from helpers.datasets.hub import ERROR_FILES, JUDGMENT_FILES
-from helpers.datasets.questions import UNKNOWN
-from helpers.datasets.reading import first_record, id_of, number_or_nan, text_field, whole_number
+from .. import datasets
+from ..biases import hinting
+from ..biases.position.both_orders import SIGNS
+from ..datasets.answers import maker
+from ..datasets.games import FORMATS as PUBLISHED
+from ..datasets.games import LLMBAR_LABELS, format_of, instructions, records_of
+from ..datasets.hub import ERROR_FILES, JUDGMENT_FILES
+from ..datasets.questions import UNKNOWN
+from ..datasets.reading import first_record, id_of, number_or_nan, text_field, whole_number
+from . import numbers, reading, tidy
+from .cells import cells
+from .reading import REQUIRED, Raw, end_of, header, texts
+from .tidy import Held, load_tidy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

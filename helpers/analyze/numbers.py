@@ -9,17 +9,17 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from helpers import frames
-from helpers.analyze.tidy import Held
-from helpers.biases import hinting
-from helpers.biases.hinting.asked import CONTROL
-from helpers.biases.position import both_orders, measured
-from helpers.biases.position.both_orders import COMPARISON, INVALID, SIGNS, pairs
-from helpers.biases.top_choice import defended, rates
-from helpers.stats.agreement import krippendorff_alpha
-from helpers.stats.intervals import NAN, Interval, cluster_sums, clustered, clusters_of, estimate, no_interval, wilson
-from helpers.stats.own_vendor import own_vendor_effects
-from helpers.types import Estimate
+from .. import frames
+from ..biases import hinting
+from ..biases.hinting.asked import CONTROL
+from ..biases.position import both_orders, measured
+from ..biases.position.both_orders import COMPARISON, INVALID, SIGNS, pairs
+from ..biases.top_choice import defended, rates
+from ..stats.agreement import krippendorff_alpha
+from ..stats.intervals import NAN, Interval, cluster_sums, clustered, clusters_of, estimate, no_interval, wilson
+from ..stats.own_vendor import own_vendor_effects
+from ..types import Estimate
+from .tidy import Held
 
 #: More combinations of judge and candidate, say, than anybody reads: numbers of all together stand for them.
 MOST_CELLS = 2000

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from helpers.datasets.reading import (
+from ..datasets.reading import (
     MOST_BYTES,
     Problem,
     checked_name,

@@ -13,22 +13,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers import figures, frames
-from helpers.analyze.analysis import COMPUTED, CONTROLS, HERE, MISSING, WORDS, Analysis, analyze, declared
-from helpers.analyze.numbers import EVERYBODY, MOST_COMPARISONS
-from helpers.analyze.tidy import STYLES
-from helpers.biases import hinting, position, top_choice
-from helpers.biases.position.findings import NOISE
-from helpers.config.numbers import declared_by
-from helpers.escaping import markdown
-from helpers.export import export, held
-from helpers.export import write as write_files
-from helpers.figures import Figure
-from helpers.stats.standing import conclude
-from helpers.tables import Table, table
-from helpers.types import Estimate, short_hash
-from helpers.words import display_name, plain
-from helpers.words.sentences import lines
+from .. import figures, frames
+from ..biases import hinting, position, top_choice
+from ..biases.position.findings import NOISE
+from ..config.numbers import declared_by
+from ..escaping import markdown
+from ..export import export, held
+from ..export import write as write_files
+from ..figures import Figure
+from ..stats.standing import conclude
+from ..tables import Table, table
+from ..types import Estimate, short_hash
+from ..words import display_name, plain
+from ..words.sentences import lines
+from .analysis import COMPUTED, CONTROLS, HERE, MISSING, WORDS, Analysis, analyze, declared
+from .numbers import EVERYBODY, MOST_COMPARISONS
+from .tidy import STYLES
 
 #: So many names of numbers that are not computed.
 MOST_NAMES = 5

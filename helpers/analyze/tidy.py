@@ -10,9 +10,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers import datasets, frames
-from helpers.analyze import reading
-from helpers.analyze.cells import (
+from .. import datasets, frames
+from ..biases.position.both_orders import SIGNS
+from ..datasets.questions import UNKNOWN
+from ..datasets.reading import LONGEST_NAME, short_name
+from ..types import Estimate
+from ..verdicts.forms import NUMBER
+from . import reading
+from .cells import (
     Cells,
     Row,
     Said,
@@ -25,12 +30,7 @@ from helpers.analyze.cells import (
     repeats,
     vendors,
 )
-from helpers.analyze.reading import Raw, read, texts
-from helpers.biases.position.both_orders import SIGNS
-from helpers.datasets.questions import UNKNOWN
-from helpers.datasets.reading import LONGEST_NAME, short_name
-from helpers.types import Estimate
-from helpers.verdicts.forms import NUMBER
+from .reading import Raw, read, texts
 
 #: How verdicts are given, with the words for it.
 STYLES = {"pairwise": "verdicts on two answers", "ranking": "rankings", "score": "scores"}

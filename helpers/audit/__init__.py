@@ -1,7 +1,7 @@
 """One judge asked a frozen battery of manipulations: which of them move its verdicts, and how sure that is."""
 
-from helpers.audit.asking import Battery, load
-from helpers.audit.running import (
+from .asking import Battery, load
+from .running import (
     Audit,
     as_it_is_served,
     ask_battery,

@@ -17,9 +17,9 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, InstanceOf
 
-from helpers import paths, prompts
-from helpers.config import ConfigError, Strict, checked, read_yaml
-from helpers.types import Model, Question, Request, Trial, short_hash
+from .. import paths, prompts
+from ..config import ConfigError, Strict, checked, read_yaml
+from ..types import Model, Question, Request, Trial, short_hash
 
 FOLDER = paths.DATA / "audit"
 #: What is asked is made of these, and of nothing else; VERSIONS holds the sha256 of them by version.

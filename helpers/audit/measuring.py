@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from helpers.audit.asking import NAME, PROBES, TIE, WORDS
-from helpers.biases.position import both_orders, measured
-from helpers.biases.position.both_orders import pairs, valid
-from helpers.frames import GAMES, coded
-from helpers.stats.intervals import MIN_CLUSTERS, clustered_mean, estimate, no_interval
-from helpers.stats.power import detectable_effect, detectable_mcnemar
-from helpers.stats.standing import size, standing
-from helpers.stats.tests import holm
-from helpers.types import Estimate, Judgment
-from helpers.words import listed, sentence
+from ..biases.position import both_orders, measured
+from ..biases.position.both_orders import pairs, valid
+from ..frames import GAMES, coded
+from ..stats.intervals import MIN_CLUSTERS, clustered_mean, estimate, no_interval
+from ..stats.power import detectable_effect, detectable_mcnemar
+from ..stats.standing import size, standing
+from ..stats.tests import holm
+from ..types import Estimate, Judgment
+from ..words import listed, sentence
+from .asking import NAME, PROBES, TIE, WORDS
 
 COLUMNS = ("question", "condition", "first", "target", "repeat", "outcome", "sign", "points", "model")
 LEVEL = both_orders.LEVEL / len(PROBES)

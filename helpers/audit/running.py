@@ -14,27 +14,27 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import judge as engine
-from helpers import paths, verdicts
-from helpers.audit import measuring
-from helpers.audit.asking import NAME, PROBES, WORDS, Battery, load, trials
-from helpers.audit.measuring import Finding, outcomes, whole, worst_first
-from helpers.config import ConfigError, load_limits, load_models, model_of, perhaps
-from helpers.config.models import AUDITED
-from helpers.config.numbers import load_numbers
-from helpers.escaping import markdown
-from helpers.export import PROTOCOL, as_json, held, numbers, this_run, write
-from helpers.figures import Figure, show_audit_card
-from helpers.figures.style import METADATA
-from helpers.figures.style import style as style_of
-from helpers.judge.budget import cost, enough
-from helpers.providers import as_served, simulated
-from helpers.providers.keys import refuse
-from helpers.run.asking import costs, tell
-from helpers.services import own_server
-from helpers.types import Estimate, Model, Question, short_hash
-from helpers.verdicts import unwrapped
-from helpers.words import CardLine, listed, p_text, plain
+from .. import judge as engine
+from .. import paths, verdicts
+from ..config import ConfigError, load_limits, load_models, model_of, perhaps
+from ..config.models import AUDITED
+from ..config.numbers import load_numbers
+from ..escaping import markdown
+from ..export import PROTOCOL, as_json, held, numbers, this_run, write
+from ..figures import Figure, show_audit_card
+from ..figures.style import METADATA
+from ..figures.style import style as style_of
+from ..judge.budget import cost, enough
+from ..providers import as_served, simulated
+from ..providers.keys import refuse
+from ..run.asking import costs, tell
+from ..services import own_server
+from ..types import Estimate, Model, Question, short_hash
+from ..verdicts import unwrapped
+from ..words import CardLine, listed, p_text, plain
+from . import measuring
+from .asking import NAME, PROBES, WORDS, Battery, load, trials
+from .measuring import Finding, outcomes, whole, worst_first
 
 
 def judge_of(

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pandas as pd
 
-from helpers import frames
-from helpers.stats.intervals import MIN_CLUSTERS, NAN, cluster_sums, clustered, estimate
-from helpers.stats.standing import LEVEL
-from helpers.stats.tests import holm, sign_flip
-from helpers.types import Estimate
-from helpers.words import p_text
+from .. import frames
+from ..stats.intervals import MIN_CLUSTERS, NAN, cluster_sums, clustered, estimate
+from ..stats.standing import LEVEL
+from ..stats.tests import holm, sign_flip
+from ..types import Estimate
+from ..words import p_text
 
 
 def loss_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:

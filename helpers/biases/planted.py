@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from helpers.stats.power import power_of
-from helpers.types import Estimate, Judgment
+from ..stats.power import power_of
+from ..types import Estimate, Judgment
 
 if TYPE_CHECKING:
-    from helpers.run import Asked
+    from ..run import Asked
 
 LEVEL = 0.05
 #: An effect that fewer such runs find is named in the text.

@@ -15,9 +15,9 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import prompts
-from helpers.config.numbers import declared_by
-from helpers.stats.intervals import (
+from .. import prompts
+from ..config.numbers import declared_by
+from ..stats.intervals import (
     MIN_CLUSTERS,
     Interval,
     cluster_sums,
@@ -26,11 +26,11 @@ from helpers.stats.intervals import (
     no_interval,
     wilson,
 )
-from helpers.stats.standing import conclude, confirms, tested
-from helpers.types import Answer, Estimate, Experiment, Judgment, Model, Question, Request, Trial, short_hash
-from helpers.words import CardLine, Conclusion, Headline
-from helpers.words.sentences import card_line, lines
-from helpers.words.sentences import headline as headline_of
+from ..stats.standing import conclude, confirms, tested
+from ..types import Answer, Estimate, Experiment, Judgment, Model, Question, Request, Trial, short_hash
+from ..words import CardLine, Conclusion, Headline
+from ..words.sentences import card_line, lines
+from ..words.sentences import headline as headline_of
 
 #: Answers by question and candidate; judgments by the key of their request.
 Answers = Mapping[tuple[str, str], Answer]
@@ -289,7 +289,7 @@ def load_bias(name: str) -> Bias:
     Without STAGES its `trials` takes the experiment and one question; INTERLEAVED (keys as in `interleave`) asks the
     trials of all questions in one random order. Constants are in capitals in the module.
     """
-    module = importlib.import_module(f"helpers.biases.{name}")
+    module = importlib.import_module(f".{name}", __package__)
     usual = {each.__name__: partial(each, name) for each in (confirmatory, card, headline, finding)}
     names = {at: each.name for each in fields(Bias) for at in (each.name, each.name.upper())}
     own = {field: getattr(module, at) for at, field in names.items() if hasattr(module, at)}

@@ -8,17 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from helpers import export, figures, paths, tables
-from helpers.commands.printing import afforded, echo
-from helpers.config import ConfigError, load_models
-from helpers.figures.points import NothingToDraw
-from helpers.figures.style import METADATA
-from helpers.judge import Budget, check_keys
-from helpers.run import caution
-from helpers.run import cells as run_cells
-from helpers.run.cells import OURS, Cell, Outcome, read_grid
-from helpers.run.matrix import Matrix, held, local, prepare, run_matrix
-from helpers.run.showing import SOURCES
+from .. import export, figures, paths, tables
+from ..config import ConfigError, load_models
+from ..figures.points import NothingToDraw
+from ..figures.style import METADATA
+from ..judge import Budget, check_keys
+from ..run import caution
+from ..run import cells as run_cells
+from ..run.cells import OURS, Cell, Outcome, read_grid
+from ..run.matrix import Matrix, held, local, prepare, run_matrix
+from ..run.showing import SOURCES
+from .printing import afforded, echo
 
 
 def plan_grid(grid: Path, parameters: Mapping[str, Any]) -> bool:
@@ -44,7 +44,7 @@ def run_grid(grid: Path, parameters: Mapping[str, Any], processes: int | None, d
         if dask is None:
             opened = local(processes)
         else:
-            from helpers import cluster
+            from .. import cluster
 
             opened = cluster.dask(dask, processes, needs)
         try:

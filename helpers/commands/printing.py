@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from helpers.config import parse_yaml
-from helpers.escaping import visible
-from helpers.judge import Budget, NoPrice, Plan, billed, dollars
-from helpers.judge.budget import enough
-from helpers.providers.keys import redact, refuse
-from helpers.services import token_parameters
-from helpers.store import Cost, completion_of
-from helpers.types import Model
+from ..config import parse_yaml
+from ..escaping import visible
+from ..judge import Budget, NoPrice, Plan, billed, dollars
+from ..judge.budget import enough
+from ..providers.keys import redact, refuse
+from ..services import token_parameters
+from ..store import Cost, completion_of
+from ..types import Model
 
 
 def echo(text: object, err: bool = False) -> None:

@@ -12,12 +12,12 @@ from typing import Any
 
 import click
 
-from helpers import paths
-from helpers.commands.printing import afforded, concurrency, echo, parameter, parameters, timeout_seconds
-from helpers.config import STYLES, parse_yaml
-from helpers.config.models import AUDITED
-from helpers.judge import Budget
-from helpers.providers.keys import refuse
+from .. import paths
+from ..config import STYLES, parse_yaml
+from ..config.models import AUDITED
+from ..judge import Budget
+from ..providers.keys import refuse
+from .printing import afforded, concurrency, echo, parameter, parameters, timeout_seconds
 
 
 @click.command()
@@ -50,7 +50,7 @@ def audit(
     been found, and one of: biased, no bias shown, cannot be told. First comes the plan with the most that it can cost;
     a second run asks nothing. Exit code 1 with --plan where --budget-usd is less.
     """
-    from helpers import audit as room
+    from .. import audit as room
 
     if only_plan and stored:
         raise click.UsageError("--plan says what asking would cost, --stored asks nothing; leave out one of them")
@@ -90,7 +90,7 @@ def check(places: tuple[Path, ...]) -> None:
     Looked for are the values of the secret variables of this environment, in any form, and what looks like a key. Told
     are file, line and variable, never the value. Exit code 1 where anything was found or a file could not be read.
     """
-    from helpers import check as room
+    from .. import check as room
 
     checked = room.check(places or room.usual())
     for hit in checked.hits:
@@ -126,7 +126,7 @@ def _short(path: Path) -> str:
 @click.option("--out", type=click.Path(file_okay=False), help="A folder for the figure of the curve.")
 def power(name: str, pairs: tuple[tuple[str, str], ...], **options: Any) -> None:
     """Show what so many questions can find, how many a wanted effect takes, and what they cost."""
-    from helpers.power import planned
+    from ..power import planned
 
     echo(planned(name, parameters(pairs), **options))
 
@@ -136,7 +136,7 @@ def power(name: str, pairs: tuple[tuple[str, str], ...], **options: Any) -> None
 @click.option("--write", is_flag=True, help="Make the page figures/overview/estimands.md anew.")
 def explain(ids: tuple[str, ...], write: bool) -> None:
     """Say what a number means, how it is counted and where it fails; without IDS list all numbers."""
-    from helpers import explain as room
+    from .. import explain as room
 
     if write:
         echo(f"written: {room.write()}")
@@ -163,10 +163,10 @@ def analyze(file: str, out: str | None, force: bool, figure_style: str, **option
     FILE: one row a verdict with columns judge, question, candidates, verdict (.csv, .tsv, .jsonl, .json, .parquet), or
     a file or folder of Arena-Hard, FastChat, AlpacaEval, Inspect, LLM-Eval and others. No keys, no config.
     """
-    from helpers.analyze import saying
-    from helpers.analyze.analysis import analyze as of
-    from helpers.analyze.saying import summary
-    from helpers.figures.style import style
+    from ..analyze import saying
+    from ..analyze.analysis import analyze as of
+    from ..analyze.saying import summary
+    from ..figures.style import style
 
     style(figure_style)  # an unknown one is told before anything is computed
     folder = Path(out).expanduser() if out else Path.cwd() / saying.name_of(file)
@@ -191,7 +191,7 @@ def paper(style: str, folder: Path, places: tuple[str, ...], force: bool) -> Non
     Figures that were drawn in another style are drawn again by running their notebook on stored replies; nobody but
     simulated judges is asked. example.tex there is a small paper that uses all of it.
     """
-    from helpers import paper as room
+    from .. import paper as room
 
     done = room.write(style, folder.expanduser(), places, force, lambda told: echo(told, err=True))
     for note in done.notes:
@@ -214,7 +214,7 @@ def report(folder: Path, places: tuple[Path, ...]) -> None:
     It holds the overview, a page for each experiment, judge cards, marked verdicts to filter, all files to download,
     what each number means and a glossary. Nobody is asked anything; verdicts are read from the stored replies.
     """
-    from helpers import report as room
+    from .. import report as room
 
     folder = folder.expanduser()
     made = room.report(folder, places, partial(echo, err=True))

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from helpers import paths
-from helpers.commands.printing import echo
-from helpers.words import plain
+from .. import paths
+from ..words import plain
+from .printing import echo
 
 _folder = click.option(
     "--store", "folder", type=click.Path(path_type=Path), default=paths.REPLIES, help="Folder of replies."
@@ -37,9 +37,9 @@ def store() -> None:
 @click.option("--json", "as_json", is_flag=True, help="For programs: one JSON object.")
 def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
     """Say what is stored: replies, failures, tokens, dollars, dates and experiments of all models, or of MODELS."""
-    from helpers.commands.printing import cost_of
-    from helpers.config import load_models
-    from helpers.store import contents, files
+    from ..config import load_models
+    from ..store import contents, files
+    from .printing import cost_of
 
     cost = cost_of(load_models())
     found = [contents(path, cost) for path in files(folder, models)]
@@ -53,7 +53,7 @@ def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
 
 def _told(found: Any) -> str:
     """The contents of one file in a few lines."""
-    from helpers.judge import dollars
+    from ..judge import dollars
 
     if not found.lines:
         return f"\n{found.model}: empty: nothing was ever stored here"
@@ -97,7 +97,7 @@ def _size(size: int) -> str:
 @click.option("--repair", is_flag=True, help="Move bad lines to <file>.damaged beside the file; nothing is deleted.")
 def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
     """Check every line of all files, or those of MODELS; exit code 1 where a line is damaged."""
-    from helpers import store as room
+    from .. import store as room
 
     left = mendable = 0
     for path in room.files(folder, models):
@@ -151,7 +151,7 @@ def _mended(done: Any, found: Any) -> str:
 @_folder
 def export(target: Path, models: tuple[str, ...], experiments: tuple[str, ...], force: bool, folder: Path) -> None:
     """Write replies into one file: all that is stored as .jsonl (`import` reads it), or a table (.parquet, .csv)."""
-    from helpers.store import export as write
+    from ..store import export as write
 
     counts = write(folder, target, models, experiments, force)
     echo(f"{target}: {sum(counts.values()):,} lines ({_counts(counts) or 'of no model'})")
@@ -163,8 +163,8 @@ def export(target: Path, models: tuple[str, ...], experiments: tuple[str, ...], 
 @_folder
 def take(file: Path, model: str | None, folder: Path) -> None:
     """Take the replies of FILE (.jsonl) into the store: all or none, each line checked before any is written."""
-    from helpers.config import ConfigError, load_models, perhaps
-    from helpers.store import import_file
+    from ..config import ConfigError, load_models, perhaps
+    from ..store import import_file
 
     if model is not None and model not in (known := load_models()):
         near = perhaps([model], known)
@@ -179,13 +179,13 @@ def take(file: Path, model: str | None, folder: Path) -> None:
 @_folder
 def merge(other: Path, folder: Path) -> None:
     """Take in another folder of replies, file by file: all or none. The first reply of a key counts, all are kept."""
-    from helpers.store import merge as join
+    from ..store import merge as join
 
     _say(join(other, folder))
 
 
 def _say(joined: list[Any]) -> None:
-    from helpers.config import load_models
+    from ..config import load_models
 
     known = load_models()
     for each in joined:

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, ValidationInfo, create_model
 
-from helpers import paths
-from helpers.config.models import Rate, Usd, known_models, load_limits, load_models, model_of, perhaps, speaking_models
-from helpers.config.yaml_text import ConfigError, Settings, Strict, checked, fault, line_words, parse_yaml, read_yaml
-from helpers.types import Collection, Experiment, Model, Question, short_hash
+from .. import paths
+from ..types import Collection, Experiment, Model, Question, short_hash
+from .models import Rate, Usd, known_models, load_limits, load_models, model_of, perhaps, speaking_models
+from .yaml_text import ConfigError, Settings, Strict, checked, fault, line_words, parse_yaml, read_yaml
 
 #: The entry of `budget_usd` that limits all models together; no model can have this name there.
 TOTAL = "total"

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
-from helpers import paths
-from helpers.config.yaml_text import NAME, NAME_FORM, STRICT, ConfigError, Strict, checked, fault, line_words, read_dict
-from helpers.services import SERVICES, token_parameter, token_parameters
-from helpers.types import Model, Price, Question
+from .. import paths
+from ..services import SERVICES, token_parameter, token_parameters
+from ..types import Model, Price, Question
+from .yaml_text import NAME, NAME_FORM, STRICT, ConfigError, Strict, checked, fault, line_words, read_dict
 
 #: What `params:` must not override.
 RESERVED = {*token_parameters(), *STRICT["reserved"]}

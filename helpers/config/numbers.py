@@ -10,10 +10,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from helpers import paths
-from helpers.config import experiment_names, load_config
-from helpers.config.yaml_text import ConfigError, Strict, checked, fault, line_words, read_yaml
-from helpers.types import Estimand, Family
+from .. import paths
+from ..types import Estimand, Family
+from . import experiment_names, load_config
+from .yaml_text import ConfigError, Strict, checked, fault, line_words, read_yaml
 
 FILE = "numbers.yaml"
 #: What each unit of a number means to a reader.

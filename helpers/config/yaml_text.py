@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from helpers.paths import load_table
+from ..paths import load_table
 
 #: Names of models, biases and scenarios.
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")

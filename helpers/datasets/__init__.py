@@ -1,6 +1,6 @@
 """Questions, answers and published judgments: from a file, a folder, or the hub."""
 
-from helpers.datasets.answers import (
+from .answers import (
     Responses,
     candidate_of,
     load_answers,
@@ -9,9 +9,9 @@ from helpers.datasets.answers import (
     style_of,
     vendor_of,
 )
-from helpers.datasets.arena import load_arena, load_games, write_arena
-from helpers.datasets.bias_tests import load_decisions, load_published_tests, read_published_tests
-from helpers.datasets.games import (
+from .arena import load_arena, load_games, write_arena
+from .bias_tests import load_decisions, load_published_tests, read_published_tests
+from .games import (
     NO_ORDER,
     gold_of_games,
     gold_of_votes,
@@ -21,12 +21,12 @@ from helpers.datasets.games import (
     normalised,
     pandalm_gold,
 )
-from helpers.datasets.hub import fetch, from_hub, recorded
-from helpers.datasets.inspect_logs import load_inspect
-from helpers.datasets.listwise import audit_places, load_judgments, load_top1
-from helpers.datasets.pairs import load_code_pairs, load_pair_judgments
-from helpers.datasets.publishing import published_answers, published_judgments
-from helpers.datasets.questions import (
+from .hub import fetch, from_hub, recorded
+from .inspect_logs import load_inspect
+from .listwise import audit_places, load_judgments, load_top1
+from .pairs import load_code_pairs, load_pair_judgments
+from .publishing import published_answers, published_judgments
+from .questions import (
     load_arena_questions,
     load_passages,
     load_questions,
@@ -34,4 +34,4 @@ from helpers.datasets.questions import (
     near_duplicates_told,
     ranked,
 )
-from helpers.datasets.reading import Loaded, Problem
+from .reading import Loaded, Problem

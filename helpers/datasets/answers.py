@@ -12,8 +12,9 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.datasets.hub import ANSWER_FILES, NAMES, Entry, Source, find_files, read_table
-from helpers.datasets.questions import (
+from ..types import Answer, Question
+from .hub import ANSWER_FILES, NAMES, Entry, Source, find_files, read_table
+from .questions import (
     LETTERS,
     UNKNOWN,
     find_set,
@@ -24,7 +25,7 @@ from helpers.datasets.questions import (
     read_set,
     with_gold,
 )
-from helpers.datasets.reading import (
+from .reading import (
     Loaded,
     Records,
     id_of,
@@ -36,7 +37,6 @@ from helpers.datasets.reading import (
     texts_of,
     typed,
 )
-from helpers.types import Answer, Question
 
 #: A model, and the fields that hold its letter, its reason and its error.
 Columns = tuple[str, str, str, str]

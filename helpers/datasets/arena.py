@@ -13,12 +13,12 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.datasets.answers import EACH
-from helpers.datasets.games import LLMBAR_LABELS, ORDERS, Game, format_of, games_frame, load_pairwise, normalised
-from helpers.datasets.hub import NAMES, Entry, Source, fetch_files, find_files, replace_file
-from helpers.datasets.questions import UNKNOWN
-from helpers.datasets.reading import Loaded, Problem, first_record, id_of, name_in, read_lines, show, typed
-from helpers.types import Question
+from ..types import Question
+from .answers import EACH
+from .games import LLMBAR_LABELS, ORDERS, Game, format_of, games_frame, load_pairwise, normalised
+from .hub import NAMES, Entry, Source, fetch_files, find_files, replace_file
+from .questions import UNKNOWN
+from .reading import Loaded, Problem, first_record, id_of, name_in, read_lines, show, typed
 
 #: The folder that holds a folder for each judge.
 JUDGMENTS = "model_judgment"

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from helpers.config.yaml_text import NAME, NAME_FORM, ConfigError, Strict, checked, read_yaml
-from helpers.datasets.bias_tests import MOST_OPTIONS
+from ..config.yaml_text import NAME, NAME_FORM, ConfigError, Strict, checked, read_yaml
+from .bias_tests import MOST_OPTIONS
 
 
 class ScaleOptions(Strict):

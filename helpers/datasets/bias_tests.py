@@ -17,11 +17,11 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.datasets.answers import vendor_of
-from helpers.datasets.hub import NAMES, Entry, Source, find_files
-from helpers.datasets.reading import Loaded, Problem, open_parquet, read_cells, read_lines, refuse_if, show, text_field
-from helpers.frames import DECISIONS
-from helpers.types import Question, RatioScale, Version, Wording, short_hash
+from ..frames import DECISIONS
+from ..types import Question, RatioScale, Version, Wording, short_hash
+from .answers import vendor_of
+from .hub import NAMES, Entry, Source, find_files
+from .reading import Loaded, Problem, open_parquet, read_cells, read_lines, refuse_if, show, text_field
 
 ENDS = tuple(NAMES["files"]["tests"])
 TEST_COLUMNS, DECISION_COLUMNS = tuple(NAMES["fields"]["tests"]), tuple(NAMES["fields"]["decisions"])

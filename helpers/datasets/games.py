@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from helpers.datasets.answers import maker
-from helpers.datasets.hub import Source, read_table
-from helpers.datasets.questions import UNKNOWN
-from helpers.datasets.reading import (
+from ..frames import GAMES
+from ..types import PAIRWISE, short_hash
+from .answers import maker
+from .hub import Source, read_table
+from .questions import UNKNOWN
+from .reading import (
     LONGEST_NAME,
     Records,
     id_of,
@@ -32,8 +34,6 @@ from helpers.datasets.reading import (
     text_field,
     whole_number,
 )
-from helpers.frames import GAMES
-from helpers.types import PAIRWISE, short_hash
 
 Record = dict[str, Any]
 FORMATS: dict[str, dict[str, Any]] = read_table("formats.toml")

@@ -15,7 +15,7 @@ from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from helpers.paths import DOWNLOADS
+from ..paths import DOWNLOADS
 
 
 @cache

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from helpers.datasets.hub import Source
-from helpers.datasets.reading import MOST_BYTES, read_bytes, show
-from helpers.json_text import no_duplicates
+from ..json_text import no_duplicates
+from .hub import Source
+from .reading import MOST_BYTES, read_bytes, show
 
 #: More bytes than one sample of a log holds.
 MOST_SAMPLE = 200_000_000

@@ -15,9 +15,12 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.datasets.answers import candidate_of, vendor_tier
-from helpers.datasets.hub import ERROR_FILES, HINTS, JUDGMENT_FILES, NAMES, Entry, Source, find_files, from_hub
-from helpers.datasets.reading import (
+from ..frames import LISTWISE
+from ..types import Answer
+from ..words import p_text
+from .answers import candidate_of, vendor_tier
+from .hub import ERROR_FILES, HINTS, JUDGMENT_FILES, NAMES, Entry, Source, find_files, from_hub
+from .reading import (
     Records,
     checked_name,
     number_or_nan,
@@ -28,9 +31,6 @@ from helpers.datasets.reading import (
     texts_of,
     typed,
 )
-from helpers.frames import LISTWISE
-from helpers.types import Answer
-from helpers.words import p_text
 
 TOP1_COLUMNS = tuple(NAMES["fields"]["top1"])
 #: Columns of the listwise frame that published judgments do not have.

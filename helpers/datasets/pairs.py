@@ -14,12 +14,12 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.datasets.answers import Responses, answers_in, columns, plain_question, vendor_of
-from helpers.datasets.hub import NAMES, Entry, Source, find_files
-from helpers.datasets.questions import UNKNOWN
-from helpers.datasets.reading import Records, number_or_nan, read_records, refuse_if, show, texts_of, typed
-from helpers.frames import PAIRWISE
-from helpers.types import Answer, Question
+from ..frames import PAIRWISE
+from ..types import Answer, Question
+from .answers import Responses, answers_in, columns, plain_question, vendor_of
+from .hub import NAMES, Entry, Source, find_files
+from .questions import UNKNOWN
+from .reading import Records, number_or_nan, read_records, refuse_if, show, texts_of, typed
 
 Row = dict[str, Any]
 PAIR_FILES, CODE_FILES = tuple(NAMES["files"]["pairs"]), tuple(NAMES["files"]["programs"])

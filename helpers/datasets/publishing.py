@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.types import Answer, Question
+from ..types import Answer, Question
 
 #: As much of an answer as the published judgments repeat.
 _SHOWN = 200

@@ -15,8 +15,9 @@ from itertools import compress, count
 from pathlib import Path
 from typing import Any
 
-from helpers.datasets.hub import NAMES, QUESTION_FILES, Entry, Source, find_files, read_table
-from helpers.datasets.reading import (
+from ..types import Question
+from .hub import NAMES, QUESTION_FILES, Entry, Source, find_files, read_table
+from .reading import (
     Records,
     id_of,
     open_parquet,
@@ -28,7 +29,6 @@ from helpers.datasets.reading import (
     texts_of,
     typed,
 )
-from helpers.types import Question
 
 PASSAGE_FILES = tuple(NAMES["files"]["passages"])
 #: The split that is taken of a folder laid out as data sets on the hub are.

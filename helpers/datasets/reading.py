@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from helpers.datasets.hub import NAMES, read_table
-from helpers.escaping import UNSEEN
-from helpers.json_text import Odd, decode, document
-from helpers.types import Answer, Question, short_hash
+from ..escaping import UNSEEN
+from ..json_text import Odd, decode, document
+from ..types import Answer, Question, short_hash
+from .hub import NAMES, read_table
 
 #: More bytes than any file of verdicts holds, unpacked.
 MOST_BYTES = 4_000_000_000

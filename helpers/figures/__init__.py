@@ -1,15 +1,15 @@
 """Figures: one look for all, an interval on every point, and a caption that says n and what could not be read."""
 
-from helpers.figures.biases import (
+from .biases import (
     show_acceptance,
     show_anchor_response,
     show_bias_effects,
     show_bias_values,
     show_noise_metrics,
 )
-from helpers.figures.cards import show_across_runs, show_audit_card, show_judge_card, show_judge_forest
-from helpers.figures.designs import show_power, show_published_biases, show_published_models
-from helpers.figures.own_answers import (
+from .cards import show_across_runs, show_audit_card, show_judge_card, show_judge_forest
+from .designs import show_power, show_published_biases, show_published_models
+from .own_answers import (
     show_baseline_gap,
     show_dose_curve,
     show_funnel,
@@ -18,7 +18,7 @@ from helpers.figures.own_answers import (
     show_recognition_against_preference,
     show_replication,
 )
-from helpers.figures.pairs import (
+from .pairs import (
     show_accuracy,
     show_agreement,
     show_category_effects,
@@ -29,8 +29,8 @@ from helpers.figures.pairs import (
     show_sensitivity,
     show_sorted,
 )
-from helpers.figures.points import NothingToDraw, if_any
-from helpers.figures.rankings import (
+from .points import NothingToDraw, if_any
+from .rankings import (
     show_categories,
     show_category_groups,
     show_discordance,
@@ -42,4 +42,4 @@ from helpers.figures.rankings import (
     show_self_preference,
     show_tiers,
 )
-from helpers.figures.style import Figure, Style
+from .style import Figure, Style

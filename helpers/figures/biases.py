@@ -6,9 +6,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures.curves import most_panels, plot_curves
-from helpers.figures.intervals import Drawn, Row, plot_intervals, reference
-from helpers.figures.points import (
+from ..stats.intervals import MIN_CLUSTERS, clustered_mean, clusters_of, estimate
+from ..stats.standing import BY
+from ..types import Estimate
+from ..words import plain
+from .curves import most_panels, plot_curves
+from .intervals import Drawn, Row, plot_intervals, reference
+from .points import (
     BIASES,
     MEAN,
     NOT_ESTIMABLE,
@@ -26,13 +30,9 @@ from helpers.figures.points import (
     short,
     source_name,
 )
-from helpers.figures.style import COLOURS, GREY, INK, Figure, Look, Style, finished, settings
-from helpers.figures.style import style as style_of
-from helpers.figures.tiles import Cell, plot_table
-from helpers.stats.intervals import MIN_CLUSTERS, clustered_mean, clusters_of, estimate
-from helpers.stats.standing import BY
-from helpers.types import Estimate
-from helpers.words import plain
+from .style import COLOURS, GREY, INK, Figure, Look, Style, finished, settings
+from .style import style as style_of
+from .tiles import Cell, plot_table
 
 if TYPE_CHECKING:
     import pandas as pd

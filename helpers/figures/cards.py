@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from helpers.figures.intervals import Row, plot_intervals
-from helpers.figures.points import (
+from ..types import Estimate
+from ..words import CARD_VERDICTS, CardLine, plain
+from .intervals import Row, plot_intervals
+from .points import (
     NOT_ESTIMABLE,
     SOURCES,
     NothingToDraw,
@@ -21,11 +23,9 @@ from helpers.figures.points import (
     short,
     source_name,
 )
-from helpers.figures.style import COLOURS, GREY, Figure, Look, Style, finished, settings
-from helpers.figures.style import style as style_of
-from helpers.figures.tiles import Cell, plot_table
-from helpers.types import Estimate
-from helpers.words import CARD_VERDICTS, CardLine, plain
+from .style import COLOURS, GREY, Figure, Look, Style, finished, settings
+from .style import style as style_of
+from .tiles import Cell, plot_table
 
 #: The sign of each verdict: the fuller the worse, so that it is read without colour.
 MARKS = {"bias": "\N{BLACK CIRCLE}", "hint": "\N{CIRCLE WITH LEFT HALF BLACK}", "not shown": "\N{WHITE CIRCLE}"}

@@ -7,9 +7,9 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from helpers.figures.intervals import add_legend, legend_lines
-from helpers.figures.points import NothingToDraw, short
-from helpers.figures.style import HIGHEST, Look, Style, canvas, letters, theme
+from .intervals import add_legend, legend_lines
+from .points import NothingToDraw, short
+from .style import HIGHEST, Look, Style, canvas, letters, theme
 
 if TYPE_CHECKING:
     import pandas as pd

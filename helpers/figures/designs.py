@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures.biases import RANDOM, bias_title
-from helpers.figures.intervals import Row, plot_intervals
-from helpers.figures.points import NothingToDraw, alt, by_value, caption, pick, scale, short, source_name
-from helpers.figures.style import COLOURS, GREY, INK, Figure, Look, Style, finished, settings
-from helpers.figures.style import style as style_of
-from helpers.types import Estimate
-from helpers.words import display_name, plain
+from ..types import Estimate
+from ..words import display_name, plain
+from .biases import RANDOM, bias_title
+from .intervals import Row, plot_intervals
+from .points import NothingToDraw, alt, by_value, caption, pick, scale, short, source_name
+from .style import COLOURS, GREY, INK, Figure, Look, Style, finished, settings
+from .style import style as style_of
 
 if TYPE_CHECKING:
     import pandas as pd

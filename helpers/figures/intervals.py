@@ -7,10 +7,10 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from helpers.figures import points
-from helpers.figures.points import PLAIN, SOFT, in_order, scale, short, source_name
-from helpers.figures.style import GREY, HIGHEST, INK, Look, Style, canvas, letters, theme
-from helpers.types import Estimate
+from ..types import Estimate
+from . import points
+from .points import PLAIN, SOFT, in_order, scale, short, source_name
+from .style import GREY, HIGHEST, INK, Look, Style, canvas, letters, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

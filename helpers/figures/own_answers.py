@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures.intervals import Row, plot_intervals
-from helpers.figures.pairs import check_columns, check_values, span_of
-from helpers.figures.points import (
+from ..types import Estimate
+from ..words import plain
+from .intervals import Row, plot_intervals
+from .pairs import check_columns, check_values, span_of
+from .points import (
     OTHERS,
     PLAIN,
     Vendors,
@@ -25,11 +27,9 @@ from helpers.figures.points import (
     short,
     source_name,
 )
-from helpers.figures.style import COLOURS, GREY, Figure, Look, Style, finished, settings
-from helpers.figures.style import style as style_of
-from helpers.figures.tiles import LOST, Bar, plot_shares
-from helpers.types import Estimate
-from helpers.words import plain
+from .style import COLOURS, GREY, Figure, Look, Style, finished, settings
+from .style import style as style_of
+from .tiles import LOST, Bar, plot_shares
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,8 +7,10 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures.intervals import Row, plot_intervals
-from helpers.figures.points import (
+from ..types import Estimate
+from ..words import display_name, plain
+from .intervals import Row, plot_intervals
+from .points import (
     PLAIN,
     SOFT,
     Vendors,
@@ -24,11 +26,9 @@ from helpers.figures.points import (
     short,
     source_name,
 )
-from helpers.figures.style import COLOURS, Figure, Look, Style, finished, settings
-from helpers.figures.style import style as style_of
-from helpers.figures.tiles import LOST, Bar, plot_shares
-from helpers.types import Estimate
-from helpers.words import display_name, plain
+from .style import COLOURS, Figure, Look, Style, finished, settings
+from .style import style as style_of
+from .tiles import LOST, Bar, plot_shares
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from helpers.figures.style import GREY, INK, VENDORS, Figure, Look, Style
-from helpers.types import Estimate
-from helpers.words import display_name, plain
+from ..types import Estimate
+from ..words import display_name, plain
+from .style import GREY, INK, VENDORS, Figure, Look, Style
 
 Key = TypeVar("Key", bound=Hashable)
 Vendors = Mapping[str, str] | None

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from helpers.figures.curves import plot_curves
-from helpers.figures.intervals import Row, plot_intervals, reference
-from helpers.figures.points import (
+from ..types import Estimate
+from ..words import display_name, p_text, plain
+from .curves import plot_curves
+from .intervals import Row, plot_intervals, reference
+from .points import (
     HINTS,
     MEAN,
     NOT_ESTIMABLE,
@@ -29,11 +31,9 @@ from helpers.figures.points import (
     short,
     source_name,
 )
-from helpers.figures.style import COLOURS, GREY, INK, MARKERS, Figure, Look, Style, finished, settings
-from helpers.figures.style import style as style_of
-from helpers.figures.tiles import Cell, plot_table
-from helpers.types import Estimate
-from helpers.words import display_name, p_text, plain
+from .style import COLOURS, GREY, INK, MARKERS, Figure, Look, Style, finished, settings
+from .style import style as style_of
+from .tiles import Cell, plot_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from helpers.figures.intervals import LONGEST, Drawn, add_legend, fold, legend_lines, lines_of, name_lines
-from helpers.figures.points import SOFT, SOURCES, NothingToDraw, in_order, short, source_name
-from helpers.figures.style import HIGHEST, INK, Look, Style, canvas, letters, theme
+from .intervals import LONGEST, Drawn, add_legend, fold, legend_lines, lines_of, name_lines
+from .points import SOFT, SOURCES, NothingToDraw, in_order, short, source_name
+from .style import HIGHEST, INK, Look, Style, canvas, letters, theme
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -8,10 +8,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from helpers import store, verdicts
-from helpers.judge import checking
-from helpers.judge.asking import UNWRITTEN, Asking
-from helpers.judge.budget import (
+from .. import store, verdicts
+from ..providers import Clock
+from ..providers.transport import tokens_of, without_body
+from ..types import Completion, Judgment, Request, Trial
+from . import checking
+from .asking import UNWRITTEN, Asking
+from .budget import (
     Account,
     Budget,
     NoPrice,
@@ -25,11 +28,8 @@ from helpers.judge.budget import (
     make_plan,
     unique,
 )
-from helpers.judge.checking import MissingKey, OverLimit, TooLong, check_keys
-from helpers.judge.terminal import Interrupted, Progress, notice
-from helpers.providers import Clock
-from helpers.providers.transport import tokens_of, without_body
-from helpers.types import Completion, Judgment, Request, Trial
+from .checking import MissingKey, OverLimit, TooLong, check_keys
+from .terminal import Interrupted, Progress, notice
 
 #: Whoever waits for a file of the store prints a notice after so many seconds.
 PATIENCE_BEFORE_WORDS = 2.0

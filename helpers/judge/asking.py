@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from helpers import store
-from helpers.judge.budget import Budget, BudgetReached
-from helpers.judge.terminal import Progress, notice, patiently
-from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
-from helpers.providers.keys import redact
-from helpers.providers.session import Address
-from helpers.providers.transport import without_body
-from helpers.services import own_server
-from helpers.types import Completion, Model, Request
+from .. import store
+from ..providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
+from ..providers.keys import redact
+from ..providers.session import Address
+from ..providers.transport import without_body
+from ..services import own_server
+from ..types import Completion, Model, Request
+from .budget import Budget, BudgetReached
+from .terminal import Progress, notice, patiently
 
 #: What is noted on an error that ended a stage: the last calls may be paid and not stored.
 UNWRITTEN = "calls may have been billed of which the store holds nothing"

@@ -12,9 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from helpers import store
-from helpers.services import SERVICES, own_server
-from helpers.types import Completion, Model, Request
+from .. import store
+from ..services import SERVICES, own_server
+from ..types import Completion, Model, Request
 
 #: Tokens read, tokens written and seconds of a reply.
 Took = tuple[int, int, float]

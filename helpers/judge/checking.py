@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from helpers import paths, providers
-from helpers.judge.budget import entry
-from helpers.judge.terminal import notice
-from helpers.providers import Limit, keys, most_tokens
-from helpers.providers.session import Address
-from helpers.types import Model, Request
+from .. import paths, providers
+from ..providers import Limit, keys, most_tokens
+from ..providers.session import Address
+from ..types import Model, Request
+from .budget import entry
+from .terminal import notice
 
 #: What the store's lines say of each key for people who grep them: question, condition, experiment.
 Names = Mapping[str, Mapping[str, Any]]
@@ -146,7 +146,7 @@ def longest(prompt: str, shown: Sequence[str]) -> list[str]:
 
 def limits_at(models: Iterable[Model]) -> dict[Address, Limit]:
     """What limits.yaml says of the addresses at which these models are asked."""
-    from helpers.config import load_limits
+    from ..config import load_limits
 
     limits = {name: Limit(**entry.model_dump()) for name, entry in load_limits().items()}
     named = {(provider, url): url or provider for model in models for provider, url in model.addresses}

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TextIO
 
-from helpers.escaping import visible
-from helpers.judge.budget import Budget
-from helpers.providers.keys import in_browser, redact
+from ..escaping import visible
+from ..providers.keys import in_browser, redact
+from .budget import Budget
 
 #: Models whose costs stand in the line by name, the dearest first: a line is no table.
 NAMED = 4

@@ -1,6 +1,6 @@
 """What a paper needs of results: figures of its columns, tables, numbers as macros, methods, sources, a checklist."""
 
-from helpers.paper.layout import PAGES
-from helpers.paper.writing import Written, write
+from .layout import PAGES
+from .writing import Written, write
 
 __all__ = ["PAGES", "Written", "write"]

@@ -14,17 +14,17 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import paths
-from helpers.claims import count_claims
-from helpers.config import experiment_names, load_config
-from helpers.escaping import cut, latex, visible
-from helpers.explain import sections
-from helpers.figures import cards
-from helpers.macros import FORMS, MARK, camel, interval, macro_names, marked, ordered, place, shown, signs
-from helpers.paper.layout import Results
-from helpers.stats import intervals, power
-from helpers.types import Estimand, Estimate
-from helpers.words import CardLine, listed
+from .. import paths
+from ..claims import count_claims
+from ..config import experiment_names, load_config
+from ..escaping import cut, latex, visible
+from ..explain import sections
+from ..figures import cards
+from ..macros import FORMS, MARK, camel, interval, macro_names, marked, ordered, place, shown, signs
+from ..stats import intervals, power
+from ..types import Estimand, Estimate
+from ..words import CardLine, listed
+from .layout import Results
 
 #: So many judges are named with the ids that they answered as; of more only the first.
 MOST_NAMED = 24

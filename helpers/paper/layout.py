@@ -13,13 +13,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationInfo, field_validator
 
-from helpers import paths
-from helpers.config import checked, collection_names
-from helpers.export import NAME, PROTOCOL, READABLE
-from helpers.json_text import document
-from helpers.overview import SUMMARY, Found, estimate, paid, read
-from helpers.run.notebooks import available, experiment_of
-from helpers.types import Estimate
+from .. import paths
+from ..config import checked, collection_names
+from ..export import NAME, PROTOCOL, READABLE
+from ..json_text import document
+from ..overview import SUMMARY, Found, estimate, paid, read
+from ..run.notebooks import available, experiment_of
+from ..types import Estimate
 
 #: Points to an inch, as TeX counts them.
 POINTS = 72.27

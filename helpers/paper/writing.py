@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from helpers import export
-from helpers.config import collection_names, experiment_names
-from helpers.escaping import LONGEST_CAPTION, LONGEST_CELL, cut, latex, visible
-from helpers.export import PROTOCOL
-from helpers.macros import MARK, camel, place, signs
-from helpers.paper.facts import (
+from .. import export
+from ..config import collection_names, experiment_names
+from ..escaping import LONGEST_CAPTION, LONGEST_CELL, cut, latex, visible
+from ..export import PROTOCOL
+from ..macros import MARK, camel, place, signs
+from ..run import notebooks
+from ..run.notebooks import available, collects, experiment_of, run_all
+from ..types import Estimate
+from .facts import (
     bibliography,
     checklist,
     checklist_tex,
@@ -30,7 +33,7 @@ from helpers.paper.facts import (
     numbers_tex,
     of_results,
 )
-from helpers.paper.layout import (
+from .layout import (
     POINTS,
     SMALLEST,
     Layout,
@@ -47,9 +50,6 @@ from helpers.paper.layout import (
     row_height,
     written,
 )
-from helpers.run import notebooks
-from helpers.run.notebooks import available, collects, experiment_of, run_all
-from helpers.types import Estimate
 
 #: A table of more pages than this is cut: its CSV file, beside the results, holds all.
 MOST_PAGES = 3

@@ -6,9 +6,9 @@ SDK is imported inside, without its own retries, on `transport.http_client()`; w
 in meanings.toml. It has an entry in services.toml, and its variables in .env.example and the README.
 """
 
-from helpers.providers.keys import addresses, missing_keys
-from helpers.providers.meanings import Failure
-from helpers.providers.pacing import Clock, Limit, most_tokens
-from helpers.providers.serving import as_served
-from helpers.providers.session import GIVEN_UP, Session, Stopped, Tries, retirement
-from helpers.providers.transport import Sent
+from .keys import addresses, missing_keys
+from .meanings import Failure
+from .pacing import Clock, Limit, most_tokens
+from .serving import as_served
+from .session import GIVEN_UP, Session, Stopped, Tries, retirement
+from .transport import Sent

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from helpers.json_text import loads
-from helpers.providers.meanings import finish_of
-from helpers.providers.transport import Sent, fields, http_client, post, summed
-from helpers.types import Completion, Model, Request, Usage
+from ..json_text import loads
+from ..types import Completion, Model, Request, Usage
+from .meanings import finish_of
+from .transport import Sent, fields, http_client, post, summed
 
 
 def client(model: Model, key: str | None) -> Any:

@@ -6,10 +6,10 @@ import json
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-from helpers.json_text import loads
-from helpers.providers.meanings import Failure, finish_of
-from helpers.providers.transport import Sent, Token, fields, http_client, output_tokens, summed
-from helpers.types import Completion, Model, Request, Usage
+from ..json_text import loads
+from ..types import Completion, Model, Request, Usage
+from .meanings import Failure, finish_of
+from .transport import Sent, Token, fields, http_client, output_tokens, summed
 
 
 class Client(NamedTuple):

@@ -17,9 +17,9 @@ from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import unquote
 
-from helpers.paths import load_table
-from helpers.services import SERVICES
-from helpers.types import Model
+from ..paths import load_table
+from ..services import SERVICES
+from ..types import Model
 
 SHORTEST = 8
 #: So many consecutive characters of a key give it away; shorter keys, and texts with blanks in them, only as a whole.

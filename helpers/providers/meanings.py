@@ -13,10 +13,10 @@ from functools import cache
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from helpers.paths import load_table
-from helpers.providers.keys import causes, key_variables, redact, redacted
-from helpers.services import SERVICES
-from helpers.types import Model
+from ..paths import load_table
+from ..services import SERVICES
+from ..types import Model
+from .keys import causes, key_variables, redact, redacted
 
 #: Of a body that is no reply so many characters are kept.
 MOST_KEPT = 2**17

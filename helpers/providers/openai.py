@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from helpers.json_text import loads
-from helpers.providers.meanings import Failure, finish_of
-from helpers.providers.transport import Sent, Token, fields, http_client, output_tokens, post
-from helpers.types import Completion, Model, Request, Usage
+from ..json_text import loads
+from ..types import Completion, Model, Request, Usage
+from .meanings import Failure, finish_of
+from .transport import Sent, Token, fields, http_client, output_tokens, post
 
 #: Where a message holds what its model said beside its content; a server that broke off leaves all of them null.
 SPOKEN = ("refusal", "reasoning", "reasoning_content", "tool_calls")

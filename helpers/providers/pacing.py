@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
-from helpers.providers.meanings import LONGEST_PAUSE, Told
-from helpers.types import Request, Usage
+from ..types import Request, Usage
+from .meanings import LONGEST_PAUSE, Told
 
 #: What a limit counts.
 COUNTED = ("requests", "tokens", "input", "output")

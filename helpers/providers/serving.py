@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from helpers.providers.keys import key_of
-from helpers.providers.transport import count, fields, http_client
-from helpers.services import own_server
-from helpers.types import Model
+from ..services import own_server
+from ..types import Model
+from .keys import key_of
+from .transport import count, fields, http_client
 
 #: A server that does not say anything of itself within so many seconds is asked for replies all the same.
 PATIENCE = 5.0

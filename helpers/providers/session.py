@@ -12,12 +12,12 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from helpers.providers.keys import Known, key_of, key_variables, redact_all, secrets
-from helpers.providers.meanings import PATIENCE, Failure, advice, classify, kind_of, note_on, told_limits
-from helpers.providers.pacing import LOOK_UP, Clock, Limit, Pace, Ticket
-from helpers.providers.transport import Sent, failed, module_of, read
-from helpers.services import own_server
-from helpers.types import Completion, Model, Request
+from ..services import own_server
+from ..types import Completion, Model, Request
+from .keys import Known, key_of, key_variables, redact_all, secrets
+from .meanings import PATIENCE, Failure, advice, classify, kind_of, note_on, told_limits
+from .pacing import LOOK_UP, Clock, Limit, Pace, Ticket
+from .transport import Sent, failed, module_of, read
 
 #: Where a model is asked: provider and `base_url`.
 Address = tuple[str, str | None]

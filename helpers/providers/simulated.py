@@ -21,9 +21,9 @@ from statistics import NormalDist, fmean, pstdev
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from helpers.paths import load_table
-from helpers.providers.transport import Sent
-from helpers.types import SITUATION, Completion, Model, Pull, Question, Request, Usage
+from ..paths import load_table
+from ..types import SITUATION, Completion, Model, Pull, Question, Request, Usage
+from .transport import Sent
 
 NORMAL = NormalDist()
 

@@ -12,8 +12,8 @@ from functools import cache
 from math import inf
 from typing import Any
 
-from helpers.providers.meanings import MOST_KEPT, Failure, failure_in, unreadable
-from helpers.types import Completion, Model, Usage
+from ..types import Completion, Model, Usage
+from .meanings import MOST_KEPT, Failure, failure_in, unreadable
 
 #: Who does not even open a connection in this time is not there, and has billed nothing.
 CONNECT_SECONDS = 10.0
@@ -51,7 +51,7 @@ class Sent:
 @cache
 def module_of(provider: str) -> Any:
     """The module that speaks to a provider."""
-    return importlib.import_module(f"helpers.providers.{provider}")
+    return importlib.import_module(f".{provider}", __package__)
 
 
 async def post(sdk: Any, path: str, body: Mapping[str, Any]) -> Sent:

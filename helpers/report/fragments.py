@@ -14,7 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from helpers.escaping import visible
+from ..escaping import visible
 
 #: What a drawing of ours begins with: no entities, no style sheets, no other encoding.
 _HEAD = re.compile(

@@ -16,24 +16,24 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from helpers import export, overview, paths
-from helpers.config import collection_names, experiment_names
-from helpers.config.yaml_text import read_yaml
-from helpers.escaping import cut, markdown, visible
-from helpers.explain import UNITS, Section, rows, sections
-from helpers.export import NAME
-from helpers.figures.cards import MEANINGS
-from helpers.figures.points import SOURCES
-from helpers.json_text import document
-from helpers.overview import SUMMARY, Found, read_claims
-from helpers.report import fragments, verdicts
-from helpers.report.fragments import Place, said
-from helpers.report.verdicts import KINDS, Shelf, Verdicts
-from helpers.run import notebooks
-from helpers.run.notebooks import available, experiment_of
-from helpers.run.showing import WORDS
-from helpers.tables import format_table
-from helpers.types import short_hash
+from .. import export, overview, paths
+from ..config import collection_names, experiment_names
+from ..config.yaml_text import read_yaml
+from ..escaping import cut, markdown, visible
+from ..explain import UNITS, Section, rows, sections
+from ..export import NAME
+from ..figures.cards import MEANINGS
+from ..figures.points import SOURCES
+from ..json_text import document
+from ..overview import SUMMARY, Found, read_claims
+from ..run import notebooks
+from ..run.notebooks import available, experiment_of
+from ..run.showing import WORDS
+from ..tables import format_table
+from ..types import short_hash
+from . import fragments, verdicts
+from .fragments import Place, said
+from .verdicts import KINDS, Shelf, Verdicts
 
 ASSETS = Path(__file__).parent / "assets"
 _PARTS = re.compile(r"(`[^`]*`)")
@@ -281,9 +281,9 @@ def _offered(path: Path, tree: ast.Module) -> Iterator[tuple[str, Definition]]:
     for node in tree.body:
         if isinstance(node, Definition):
             yield node.name, node
-        elif isinstance(node, ast.ImportFrom) and path.name == "__init__.py":
-            source = paths.ROOT.joinpath(*(node.module or "").split(".")).with_suffix(".py")
-            if source.parent == path.parent and source.is_file():
+        elif isinstance(node, ast.ImportFrom) and node.level == 1 and path.name == "__init__.py":
+            source = path.parent / f"{node.module}.py"
+            if source.is_file():
                 names = {each.name: each.asname or each.name for each in node.names}
                 inner = _offered(source, ast.parse(source.read_text(encoding="utf-8")))
                 yield from ((names[name], each) for name, each in inner if name in names)

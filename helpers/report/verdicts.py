@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from helpers import overview, paths, tables
-from helpers.config import COMMON, load_config, load_experiment
-from helpers.escaping import cut
-from helpers.explain import PAGE as ESTIMANDS
-from helpers.export import NAME
-from helpers.figures import points
-from helpers.report.fragments import Files as Pictures
-from helpers.report.fragments import Place, only_draws
-from helpers.run import ask
-from helpers.run.asking import Asked, bias_of
-from helpers.run.control import Control, partnered
-from helpers.run.notebooks import available, experiment_of
-from helpers.types import Answer, Judgment, Trial
-from helpers.words import CARD_VERDICTS, display_name, listed
+from .. import overview, paths, tables
+from ..config import COMMON, load_config, load_experiment
+from ..escaping import cut
+from ..explain import PAGE as ESTIMANDS
+from ..export import NAME
+from ..figures import points
+from ..run import ask
+from ..run.asking import Asked, bias_of
+from ..run.control import Control, partnered
+from ..run.notebooks import available, experiment_of
+from ..types import Answer, Judgment, Trial
+from ..words import CARD_VERDICTS, display_name, listed
+from .fragments import Files as Pictures
+from .fragments import Place, only_draws
 
 if TYPE_CHECKING:
-    from helpers.report.pages import Result
+    from .pages import Result
 
 #: What a verdict can be marked as, and what that means.
 KINDS = {

@@ -1,7 +1,7 @@
 """Running experiments: what notebooks call (`ask` and what shows its results) and what the command line calls."""
 
-from helpers.run.asking import Asked, ask, bias_of, budget_of, caution, parameters, pilot, plan
-from helpers.run.showing import (
+from .asking import Asked, ask, bias_of, budget_of, caution, parameters, pilot, plan
+from .showing import (
     control_gap,
     controls_told,
     costs,
@@ -17,4 +17,4 @@ from helpers.run.showing import (
     write_arena,
     write_published,
 )
-from helpers.run.sources import array_table, features, read_arrays
+from .sources import array_table, features, read_arrays

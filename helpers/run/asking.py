@@ -13,9 +13,9 @@ from itertools import chain
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from helpers.biases.protocol import Bias, load_bias
-from helpers.config import limits_of
-from helpers.judge import (
+from ..biases.protocol import Bias, load_bias
+from ..config import limits_of
+from ..judge import (
     Account,
     Budget,
     Interrupted,
@@ -32,12 +32,12 @@ from helpers.judge import (
     make_plan,
     notice,
 )
-from helpers.judge.budget import cost
-from helpers.providers import Clock, as_served, missing_keys, simulated
-from helpers.providers.keys import in_browser
-from helpers.run.control import Control, controls, judged, notes, partnered, serving
-from helpers.run.sources import answers_of, judgments_of, questions_of, with_clusters
-from helpers.types import Answer, Experiment, Judgment, Model, Question, Trial
+from ..judge.budget import cost
+from ..providers import Clock, as_served, missing_keys, simulated
+from ..providers.keys import in_browser
+from ..types import Answer, Experiment, Judgment, Model, Question, Trial
+from .control import Control, controls, judged, notes, partnered, serving
+from .sources import answers_of, judgments_of, questions_of, with_clusters
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,21 +21,21 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 from pydantic import Field
 
-from helpers import export, paths, store
-from helpers.commands.printing import cost_of
-from helpers.config import ConfigError, load_config, load_models
-from helpers.config.yaml_text import Keys, Strict, checked, line_words, read_yaml
-from helpers.judge import notice, wait_for_lock
-from helpers.providers import Clock
-from helpers.run.notebooks import Result, available, chosen, collects, execute, experiment_of, quiet
-from helpers.run.showing import SOURCES
-from helpers.types import short_hash
-from helpers.words import CardLine
+from .. import export, paths, store
+from ..commands.printing import cost_of
+from ..config import ConfigError, load_config, load_models
+from ..config.yaml_text import Keys, Strict, checked, line_words, read_yaml
+from ..judge import notice, wait_for_lock
+from ..providers import Clock
+from ..types import short_hash
+from ..words import CardLine
+from .notebooks import Result, available, chosen, collects, execute, experiment_of, quiet
+from .showing import SOURCES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from helpers.figures.cards import Run
+    from ..figures.cards import Run
 
 #: What each cell gets from the matrix itself.
 OURS = ("out", "store", "budget_usd", "budget_total_usd")
@@ -433,7 +433,7 @@ def runs(cells: Sequence[Cell], folder: Path) -> list[Run]:
     Values have the names of their parameters where these are short or not all cells have them. Where words would be too
     long to be told apart, a cell is named by its id, as in the tables.
     """
-    from helpers.figures.cards import Run
+    from ..figures.cards import Run
 
     found: dict[str, list[CardLine]] = {}
     for cell, _, line in _lines(cells, folder):
@@ -457,7 +457,7 @@ def varied(cells: Iterable[Cell]) -> list[str]:
 
 
 def _lines(cells: Sequence[Cell], folder: Path) -> Iterator[tuple[Cell, str, CardLine]]:
-    from helpers.overview import SUMMARY, read
+    from ..overview import SUMMARY, read
 
     for cell, place in _done(cells, folder):
         if (place / SUMMARY).is_file():  # a notebook that asks nobody has none

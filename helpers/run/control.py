@@ -17,8 +17,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from helpers.judge import complete_all, dollars, judge_all, make_plan, notice
-from helpers.types import Completion, Experiment, Judgment, Request, Trial, short_hash
+from ..judge import complete_all, dollars, judge_all, make_plan, notice
+from ..types import Completion, Experiment, Judgment, Request, Trial, short_hash
 
 DAY = 86400.0
 #: What is judged, by whom and how: control and treated trials that agree in this can be compared.

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from helpers.judge.terminal import GRACE_SECONDS, HANGUP, handling
+from ..judge.terminal import GRACE_SECONDS, HANGUP, handling
 
 
 @contextmanager

@@ -15,17 +15,17 @@ from functools import lru_cache
 from itertools import chain, count, islice
 from pathlib import Path
 
-from helpers import store
-from helpers.config import ConfigError, load_experiment
-from helpers.judge import Budget, Plan, check_fit, labels_of, make_plan
-from helpers.providers import Clock
-from helpers.providers.keys import redact, refuse
-from helpers.run import asking
-from helpers.run.cells import REPLIES, Cell, Outcome, Runner, Task, code, done, inputs, keep, run_cell, take_in, unpack
-from helpers.run.control import doubtful
-from helpers.run.kernels import begin_process, failed, stopping, submit, undisturbed
-from helpers.run.notebooks import execute
-from helpers.types import Experiment, Request, Trial, short_hash
+from .. import store
+from ..config import ConfigError, load_experiment
+from ..judge import Budget, Plan, check_fit, labels_of, make_plan
+from ..providers import Clock
+from ..providers.keys import redact, refuse
+from ..types import Experiment, Request, Trial, short_hash
+from . import asking
+from .cells import REPLIES, Cell, Outcome, Runner, Task, code, done, inputs, keep, run_cell, take_in, unpack
+from .control import doubtful
+from .kernels import begin_process, failed, stopping, submit, undisturbed
+from .notebooks import execute
 
 #: A request as a store knows it: the file of its model, and its key.
 Name = tuple[str, str]

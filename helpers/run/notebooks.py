@@ -18,14 +18,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from helpers import paths
-from helpers.check import binary, variables
-from helpers.config import ConfigError, collection_names, load_collection, load_config, load_experiment
-from helpers.judge import UNWRITTEN, notice
-from helpers.providers.keys import declare, found, leave_browser, redact, redact_all, refuse
-from helpers.run.asking import assigned, check, check_ready
-from helpers.run.kernels import Ended, begin_process, drafting, process, run_cells, stopping, submit
-from helpers.store import StoreError
+from .. import paths
+from ..check import binary, variables
+from ..config import ConfigError, collection_names, load_collection, load_config, load_experiment
+from ..judge import UNWRITTEN, notice
+from ..providers.keys import declare, found, leave_browser, redact, redact_all, refuse
+from ..store import StoreError
+from .asking import assigned, check, check_ready
+from .kernels import Ended, begin_process, drafting, process, run_cells, stopping, submit
 
 #: Colours in a traceback, which could stand within a key.
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")

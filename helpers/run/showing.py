@@ -11,15 +11,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helpers import claims, datasets, export, frames, verdicts
-from helpers.biases.losses import loss_change, loss_words
-from helpers.escaping import fenced, markdown, slanted, visible
-from helpers.run import asking
-from helpers.run.asking import Asked, bias_of
-from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.tables import View
-from helpers.types import Estimate, Experiment, short_hash
-from helpers.words import Headline, sentence
+from .. import claims, datasets, export, frames, verdicts
+from ..biases.losses import loss_change, loss_words
+from ..escaping import fenced, markdown, slanted, visible
+from ..stats.intervals import MIN_CLUSTERS
+from ..tables import View
+from ..types import Estimate, Experiment, short_hash
+from ..words import Headline, sentence
+from . import asking
+from .asking import Asked, bias_of
 
 if TYPE_CHECKING:
     import pandas as pd

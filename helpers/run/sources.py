@@ -10,22 +10,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helpers import datasets, paths, prompts
-from helpers.biases.cognitive import Arrays, from_arrays, notebook_arrays
-from helpers.biases.cognitive.asked import questions
-from helpers.biases.position.asked import baseline_of
-from helpers.datasets import bias_tests
-from helpers.datasets.bias_templates import load_templates
-from helpers.datasets.hub import below
-from helpers.datasets.pairs import CODE_FILES
-from helpers.datasets.reading import read_cells, read_text
-from helpers.json_text import document
-from helpers.types import Answer, Experiment, Model, Question
+from .. import datasets, paths, prompts
+from ..biases.cognitive import Arrays, from_arrays, notebook_arrays
+from ..biases.cognitive.asked import questions
+from ..biases.position.asked import baseline_of
+from ..datasets import bias_tests
+from ..datasets.bias_templates import load_templates
+from ..datasets.hub import below
+from ..datasets.pairs import CODE_FILES
+from ..datasets.reading import read_cells, read_text
+from ..json_text import document
+from ..types import Answer, Experiment, Model, Question
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from helpers.run.asking import Asked
+    from .asking import Asked
 
 #: The field with a reason of which two words are replaced.
 EDITED = "<model>_reason_perturb_llm_auto"
@@ -302,7 +302,7 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
     Published answers (`answers`) give lengths and returned model ids. Judges or hints that are not there are a
     ValueError.
     """
-    from helpers.frames import recoded
+    from ..frames import recoded
 
     source, known = experiment.judgments, ()
     kind, hub = experiment.own.get("format"), experiment.hub
@@ -344,7 +344,7 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
 
 def with_clusters(frame: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFrame:
     """The frame with `cluster`: near-duplicate questions (articles, scenarios) are one; said in `attrs["notes"]`."""
-    from helpers import frames
+    from .. import frames
 
     there = set(frame["article" if "article" in frame else "question_id"].unique())
     texts = {each.article or each.id: each.passage or each.text for each in questions}

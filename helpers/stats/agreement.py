@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.stats.bootstrap import bca_totals
-from helpers.stats.intervals import NAN, Interval, clustered, no_interval
+from .bootstrap import bca_totals
+from .intervals import NAN, Interval, clustered, no_interval
 
 LEVELS = ("nominal", "ordinal")
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from helpers.stats.intervals import FEW, MIN_CLUSTERS, NAN, Interval, Kinds, no_interval, to_draw
+from .intervals import FEW, MIN_CLUSTERS, NAN, Interval, Kinds, no_interval, to_draw
 
 #: Arrays of rates (..., m) to arrays of metrics (...,).
 Statistic = Callable[[np.ndarray], np.ndarray]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from helpers.stats.sandwich import Pieces, combine_pieces, pieces_of_rates
-from helpers.types import Estimate
+from ..types import Estimate
+from .sandwich import Pieces, combine_pieces, pieces_of_rates
 
 #: Rows that are worked on together: what is made of them stays in the processor's cache, and an array of ten million
 #: would get new pages from the system each time, which take longer than the work.

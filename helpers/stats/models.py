@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, no_interval, t_interval
-from helpers.stats.rank_logit import Design, Panel, blocks_at, chunks_of, climb, design_of, panel_of, utilities
-from helpers.stats.sandwich import (
+from .intervals import MIN_CLUSTERS, NAN, Interval, no_interval, t_interval
+from .rank_logit import Design, Panel, blocks_at, chunks_of, climb, design_of, panel_of, utilities
+from .sandwich import (
     Adjusted,
     Spread,
     adjust_evenly,

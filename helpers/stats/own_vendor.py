@@ -30,8 +30,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, added, no_interval, t_interval
-from helpers.stats.sandwich import adjust_evenly, adjust_scores, combine_pieces, pieces_of_rates
+from .intervals import MIN_CLUSTERS, NAN, Interval, added, no_interval, t_interval
+from .sandwich import adjust_evenly, adjust_scores, combine_pieces, pieces_of_rates
 
 #: What is unsure of a judge's sharpness before any value: uniform from 0 (blind) to 2 (twice the average).
 SPREAD = 3**-0.5

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from helpers.stats.intervals import NAN, Interval, clustered, no_interval, t_interval
-from helpers.stats.sandwich import combine_pieces, pieces_of_rates
-from helpers.words import p_text
+from ..words import p_text
+from .intervals import NAN, Interval, clustered, no_interval, t_interval
+from .sandwich import combine_pieces, pieces_of_rates
 
 #: Below this p the labelled items are called no random sample.
 REFUSED_BELOW = 0.001

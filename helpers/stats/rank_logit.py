@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from helpers.stats.intervals import clusters_of
+from .intervals import clusters_of
 
 NEEDED = ("question_id", "category", "judge", "judge_vendor", "candidate", "slot", "rank", "own_vendor", "own_model")
 #: The columns that tell judgments apart; those that the frame has.

@@ -9,11 +9,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.stats.power import detectable_effect
-from helpers.stats.tests import FLOOR, benjamini_hochberg, holm
-from helpers.types import Estimand, Estimate
-from helpers.words import CARD_VERDICTS, LEVEL, Conclusion, p_text
+from ..types import Estimand, Estimate
+from ..words import CARD_VERDICTS, LEVEL, Conclusion, p_text
+from .intervals import MIN_CLUSTERS
+from .power import detectable_effect
+from .tests import FLOOR, benjamini_hochberg, holm
 
 Key = TypeVar("Key", bound=Hashable)
 #: How the method of a number begins that a judge's habit of places or letters takes away.

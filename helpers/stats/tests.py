@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from helpers.stats.intervals import Interval, Kinds, to_draw
+from .intervals import Interval, Kinds, to_draw
 
 NAN = float("nan")
 #: How a method says that no draw reached the number, so that its p is at most the smallest one.

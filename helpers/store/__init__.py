@@ -1,8 +1,8 @@
 """Every reply that was ever paid for: one readable JSONL file a model, one writer at a time, nothing ever rewritten."""
 
-from helpers.store.appending import SYNC_SECONDS, Writer, holder, try_lock, writing
-from helpers.store.keeping import Cost, bring_home, contents, export, import_file, merge, repair, verify
-from helpers.store.records import (
+from .appending import SYNC_SECONDS, Writer, holder, try_lock, writing
+from .keeping import Cost, bring_home, contents, export, import_file, merge, repair, verify
+from .records import (
     StoreError,
     completion_of,
     decode,

@@ -12,8 +12,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from helpers.store.records import StoreError, encode, look, naming, opened, raw_lines, sync_folder, usable
-from helpers.types import Completion, Request
+from ..types import Completion, Request
+from .records import StoreError, encode, look, naming, opened, raw_lines, sync_folder, usable
 
 SYNC_LINES, SYNC_SECONDS = 64, 0.2
 #: So many lines after the last sync began, an append waits for the disk.

@@ -20,11 +20,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from helpers.escaping import cell
-from helpers.store import records
-from helpers.store.appending import Writer, lock_at_once
-from helpers.store.records import Line, Reader, StoreError, examine, file_of, files, opened, scan
-from helpers.types import Usage
+from ..escaping import cell
+from ..types import Usage
+from . import records
+from .appending import Writer, lock_at_once
+from .records import Line, Reader, StoreError, examine, file_of, files, opened, scan
 
 #: What one line cost in US dollars, counted and at most; raises ValueError where nobody knows the price.
 Cost = Callable[[str, dict[str, Any]], tuple[float, float]]

@@ -18,8 +18,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from helpers.json_text import dumps, loads, no_constant, no_duplicates
-from helpers.types import Completion, Request, Usage
+from ..json_text import dumps, loads, no_constant, no_duplicates
+from ..types import Completion, Request, Usage
 
 VERSION = 1
 #: Counts from here on are no counts, and other programs cannot hold them.

@@ -20,10 +20,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from helpers.json_text import no_constant, no_duplicates
-from helpers.types import VERDICT_FIELDS, Completion, Judgment, Trial, check_form
-from helpers.verdicts import forms, wrappers
-from helpers.verdicts.forms import LONGEST, UNPARSED, Reading, Token
+from ..json_text import no_constant, no_duplicates
+from ..types import VERDICT_FIELDS, Completion, Judgment, Trial, check_form
+from . import forms, wrappers
+from .forms import LONGEST, UNPARSED, Reading, Token
 
 #: Raised whenever the same reply may be read differently than before.
 PARSER_VERSION = 3

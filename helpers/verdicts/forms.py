@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 
-from helpers.types import PAIRWISE, Verdict
-from helpers.verdicts.wrappers import COLONS, DECORATION, INVISIBLE, PAIRS, bare_label
+from ..types import PAIRWISE, Verdict
+from .wrappers import COLONS, DECORATION, INVISIBLE, PAIRS, bare_label
 
 NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 #: How a judge says in the place of a verdict that it takes no option.

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from helpers.types import Estimand, Estimate
+from ..types import Estimand, Estimate
 
 #: Vendors whose names are not written as their ids are.
 VENDOR_NAMES = {

@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from helpers.types import SHOWN_UNITS
-from helpers.words import CARD_VERDICTS, LEVEL, CardLine, Conclusion, Headline, display_name, listed, sentence
+from ..types import SHOWN_UNITS
+from . import CARD_VERDICTS, LEVEL, CardLine, Conclusion, Headline, display_name, listed, sentence
 
 #: What a number of each standing is said to do, as a clause whose subject is the judge.
 STANDINGS = {
@@ -79,7 +79,8 @@ def say(each: Conclusion) -> str:
     shown = f"{each.estimate}{UNITS.get(each.estimate.unit, '')}"
     missing = math.isnan(each.estimate.value)
     if each.verdict == "described":
-        return filled(each.declared.describe, [each], value=shown) + f" ({reason(each)})" * missing
+        explained = missing or "no interval" in reason(each)
+        return filled(each.declared.describe, [each], value=shown) + f" ({reason(each)})" * explained
     told = clause([each])
     told = f"**{told}**" if each.verdict == "bias" else told
     if missing:

@@ -9,9 +9,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from helpers.stats.agreement import alpha_of_coincidences
-from helpers.stats.bootstrap import bca_totals
-from helpers.stats.intervals import (
+from ...stats.agreement import alpha_of_coincidences
+from ...stats.bootstrap import bca_totals
+from ...stats.intervals import (
     NAN,
     Interval,
     Sums,
@@ -23,8 +23,8 @@ from helpers.stats.intervals import (
     estimate,
     no_interval,
 )
-from helpers.stats.prediction_powered import Labels, NotRandomSample, classical_mean, prediction_powered_mean
-from helpers.types import Estimate
+from ...stats.prediction_powered import Labels, NotRandomSample, classical_mean, prediction_powered_mean
+from ...types import Estimate
 
 VOTE_COLUMNS = ("question_id", "pair", "voter", "kind", "verdict", "outcome")
 VERDICTS = ("first", "tie", "second")

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.biases.accuracy.agreement import SAID, VERDICTS, Counted, Tables, accuracy, of_counted
-from helpers.biases.protocol import conclusions
-from helpers.stats.intervals import clustered, estimate
-from helpers.stats.tests import holm
-from helpers.types import Estimate
-from helpers.words import LEVEL
-from helpers.words.sentences import lines
+from ...stats.intervals import clustered, estimate
+from ...stats.tests import holm
+from ...types import Estimate
+from ...words import LEVEL
+from ...words.sentences import lines
+from ..protocol import conclusions
+from .agreement import SAID, VERDICTS, Counted, Tables, accuracy, of_counted
 
 #: What became of a verdict on an instance with a known better answer, in the order of the counts.
 RIGHT, WRONG, UNREADABLE = "right", "wrong", "unreadable"

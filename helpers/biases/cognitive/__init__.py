@@ -1,8 +1,9 @@
 """Whether models are moved as people are by anchors, halos, losses, beliefs, crowds and names: experiment 5."""
 
-from helpers.biases.cognitive.asked import CONTROL, NEEDS, STAGES, caution, check, questions, trials
-from helpers.biases.cognitive.averages import pairs
-from helpers.biases.cognitive.findings import (
+from ...frames import decisions as tidy
+from .asked import CONTROL, NEEDS, STAGES, caution, check, questions, trials
+from .averages import pairs
+from .findings import (
     card,
     confirmatory,
     effect_words,
@@ -16,14 +17,14 @@ from helpers.biases.cognitive.findings import (
     threshold_words,
     weighting_words,
 )
-from helpers.biases.cognitive.measured import measure, planted
-from helpers.biases.cognitive.metrics import (
+from .measured import measure, planted
+from .metrics import (
     AnchoringBiasMetric,
     ConfirmationBiasMetric,
     HaloEffectMetric,
     LossAversionMetric,
 )
-from helpers.biases.cognitive.published import (
+from .published import (
     Arrays,
     from_arrays,
     from_published,
@@ -31,4 +32,3 @@ from helpers.biases.cognitive.published import (
     published_finding,
     published_frame,
 )
-from helpers.frames import decisions as tidy

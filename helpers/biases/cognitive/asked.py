@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from helpers import prompts
-from helpers.biases.protocol import Answers, Replies, make_trial
-from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.types import (
+from ... import prompts
+from ...stats.intervals import MIN_CLUSTERS
+from ...types import (
     Experiment,
     Judgment,
     Model,
@@ -31,6 +30,7 @@ from helpers.types import (
     Wording,
     short_hash,
 )
+from ..protocol import Answers, Replies, make_trial
 
 #: Of the options: A and B may be the names of answers that are compared, and I and O look like digits.
 LETTERS = "KLMNPQRSTUVWXYZCDEFGHJ"

@@ -12,11 +12,11 @@ from itertools import groupby
 import numpy as np
 import pandas as pd
 
-from helpers.frames import DECISIONS
-from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, clustered, clusters_of, no_interval
-from helpers.stats.standing import LEVEL
-from helpers.stats.tests import with_sign_flip
-from helpers.types import Estimate
+from ...frames import DECISIONS
+from ...stats.intervals import MIN_CLUSTERS, NAN, Interval, clustered, clusters_of, no_interval
+from ...stats.standing import LEVEL
+from ...stats.tests import with_sign_flip
+from ...types import Estimate
 
 #: What tells the pairs of one judge on one wording apart from all others.
 CELL = ["source", "judge", "category", "question_id", "wording"]

@@ -24,7 +24,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from helpers.biases.cognitive.averages import (
+from ...stats.intervals import NAN, Interval, clusters_of, estimate, no_interval, t_interval
+from ...stats.standing import BY
+from ...types import Estimate
+from .averages import (
     CELL,
     LEVEL,
     Cell,
@@ -35,10 +38,7 @@ from helpers.biases.cognitive.averages import (
     mean_of,
     places,
 )
-from helpers.biases.cognitive.metrics import pull
-from helpers.stats.intervals import NAN, Interval, clusters_of, estimate, no_interval, t_interval
-from helpers.stats.standing import BY
-from helpers.types import Estimate
+from .metrics import pull
 
 NO_PAIR = "no pair with two readable answers, one of them off the target"
 NEEDS_REPEAT = "needs the control asked twice (repeats = 2 where models are asked)"

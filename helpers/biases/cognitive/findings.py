@@ -6,8 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from helpers.biases import protocol
-from helpers.biases.cognitive.averages import (
+from ...stats.intervals import MIN_CLUSTERS
+from ...stats.standing import LEVEL, together
+from ...types import Estimate
+from ...words import CardLine, Conclusion, Headline, listed, sentence
+from ...words.sentences import card_line, lines
+from ...words.sentences import headline as headline_of
+from .. import protocol
+from .averages import (
     Index,
     direction,
     index,
@@ -19,13 +25,7 @@ from helpers.biases.cognitive.averages import (
     scenarios_needed,
     undirected,
 )
-from helpers.biases.cognitive.published import ARRAYS_METHOD, BIASES_WORD, OWN_METHOD, WITHOUT
-from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.stats.standing import LEVEL, together
-from helpers.types import Estimate
-from helpers.words import CardLine, Conclusion, Headline, listed, sentence
-from helpers.words.sentences import card_line, lines
-from helpers.words.sentences import headline as headline_of
+from .published import ARRAYS_METHOD, BIASES_WORD, OWN_METHOD, WITHOUT
 
 #: A difference of unreadable shares, treatment less control, from which it is pointed out.
 UNEQUAL = 0.05

@@ -18,10 +18,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from helpers import frames
-from helpers.biases.cognitive import effects as cognitive_effects
-from helpers.biases.cognitive import metrics as forms
-from helpers.biases.cognitive.averages import (
+from ... import frames
+from ...stats.bootstrap import bca
+from ...stats.intervals import NAN, Interval, estimate, no_interval
+from ...stats.standing import BY
+from ...types import Estimate, RatioScale, Trial
+from ..planted import Planted, planted_table
+from ..protocol import confirmatory
+from . import effects as cognitive_effects
+from . import metrics as forms
+from .averages import (
     Cell,
     Place,
     cell_interval,
@@ -32,17 +38,11 @@ from helpers.biases.cognitive.averages import (
     pairs,
     place,
 )
-from helpers.biases.cognitive.effects import NEEDS_REPEAT, columns, count, directed
-from helpers.biases.cognitive.metrics import pull, random_absolute, score
-from helpers.biases.planted import Planted, planted_table
-from helpers.biases.protocol import confirmatory
-from helpers.stats.bootstrap import bca
-from helpers.stats.intervals import NAN, Interval, estimate, no_interval
-from helpers.stats.standing import BY
-from helpers.types import Estimate, RatioScale, Trial
+from .effects import NEEDS_REPEAT, columns, count, directed
+from .metrics import pull, random_absolute, score
 
 if TYPE_CHECKING:
-    from helpers.run import Asked
+    from ...run import Asked
 
 NO_PAIR = "no pair with two readable answers"
 #: Of rows and "treatment" or "placebo": individual values before the cut at 0, NaN where 0/0; which rows are known.

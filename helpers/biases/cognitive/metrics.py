@@ -23,9 +23,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from helpers.stats.bootstrap import bca_totals
-from helpers.stats.intervals import NAN, Interval
-from helpers.types import RatioScale
+from ...stats.bootstrap import bca_totals
+from ...stats.intervals import NAN, Interval
+from ...types import RatioScale
 
 
 def columns(**named: ArrayLike) -> list[np.ndarray]:

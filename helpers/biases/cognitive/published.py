@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.biases.cognitive import metrics as forms
-from helpers.biases.cognitive import metrics as seed
-from helpers.biases.cognitive.metrics import random_absolute, score
-from helpers.stats.intervals import Interval
-from helpers.types import Estimate, RatioScale
+from ...stats.intervals import Interval
+from ...types import Estimate, RatioScale
+from . import metrics as forms
+from . import metrics as seed
+from .metrics import random_absolute, score
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """Whether naming the authors changes what a judge puts first: experiment 2, built on experiment 1's top choice."""
 
-from helpers.biases.hinting.asked import CONTROL, caution, trials
-from helpers.biases.hinting.groups import best_tables, chance, chance_words, goals, recommended
-from helpers.biases.hinting.measured import (
+from ...frames import listwise as tidy
+from ..top_choice.asked import NEEDS, STAGES, answers
+from .asked import CONTROL, caution, trials
+from .groups import best_tables, chance, chance_words, goals, recommended
+from .measured import (
     card,
     few,
     finding,
@@ -12,7 +14,7 @@ from helpers.biases.hinting.measured import (
     planted,
     published_frame,
 )
-from helpers.biases.hinting.paired import (
+from .paired import (
     changes_words,
     conclusions,
     confirmatory,
@@ -20,6 +22,4 @@ from helpers.biases.hinting.paired import (
     published_picks,
     unpaired,
 )
-from helpers.biases.hinting.published import curves, from_published, margins_words
-from helpers.biases.top_choice.asked import NEEDS, STAGES, answers
-from helpers.frames import listwise as tidy
+from .published import curves, from_published, margins_words

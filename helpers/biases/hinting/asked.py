@@ -6,10 +6,10 @@ import random
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from helpers import prompts
-from helpers.biases.protocol import Answers, answers_then_verdicts, interleave
-from helpers.biases.top_choice import asked
-from helpers.types import Answer, Experiment, Model, Question, Trial
+from ... import prompts
+from ...types import Answer, Experiment, Model, Question, Trial
+from ..protocol import Answers, answers_then_verdicts, interleave
+from ..top_choice import asked
 
 #: What each hint discloses. Those of the source come first; the others are ours.
 WORDS = {

@@ -9,15 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from helpers.biases.hinting.asked import CONTROL
-from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL, conclusions, effect_of, hints_in
-from helpers.biases.top_choice import defended, rates
-from helpers.biases.top_choice.rates import vendors
-from helpers.stats.bootstrap import bca
-from helpers.stats.intervals import MIN_CLUSTERS, cluster_sums, no_interval
-from helpers.stats.tests import benjamini_hochberg, deal_groups
-from helpers.types import Estimate
-from helpers.words import p_text
+from ...stats.bootstrap import bca
+from ...stats.intervals import MIN_CLUSTERS, cluster_sums, no_interval
+from ...stats.tests import benjamini_hochberg, deal_groups
+from ...types import Estimate
+from ...words import p_text
+from ..top_choice import defended, rates
+from ..top_choice.rates import vendors
+from .asked import CONTROL
+from .paired import CONFIRMATORY, LEVEL, conclusions, effect_of, hints_in
 
 SPREADS = ("deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")
 METRICS = ("average_self_bias", *SPREADS)

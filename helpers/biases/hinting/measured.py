@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from helpers import frames
-from helpers.biases.hinting import groups, paired
-from helpers.biases.hinting.asked import CONTROL
-from helpers.biases.hinting.paired import ARM, CONFIRMATORY, LEVEL
-from helpers.biases.losses import loss_change, loss_words
-from helpers.biases.planted import Planted, mean_by, planted_table, top_chances, trait
-from helpers.biases.top_choice.measured import vendor_of
-from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.stats.standing import size, together
-from helpers.types import Estimate
-from helpers.words import CardLine, Headline, display_name, listed, sentence
-from helpers.words.sentences import card_line, lines
-from helpers.words.sentences import headline as headline_of
+from ... import frames
+from ...stats.intervals import MIN_CLUSTERS
+from ...stats.standing import size, together
+from ...types import Estimate
+from ...words import CardLine, Headline, display_name, listed, sentence
+from ...words.sentences import card_line, lines
+from ...words.sentences import headline as headline_of
+from ..losses import loss_change, loss_words
+from ..planted import Planted, mean_by, planted_table, top_chances, trait
+from ..top_choice.measured import vendor_of
+from . import groups, paired
+from .asked import CONTROL
+from .paired import ARM, CONFIRMATORY, LEVEL
 
 if TYPE_CHECKING:
-    from helpers.run import Asked
+    from ...run import Asked
 
 
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:

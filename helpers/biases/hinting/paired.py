@@ -10,18 +10,18 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from helpers import frames
-from helpers.biases import protocol
-from helpers.biases.hinting.asked import CONTROL
-from helpers.biases.protocol import mean_interval
-from helpers.biases.top_choice.rates import estimate, vendors
-from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, clusters_of, no_interval, wilson
-from helpers.stats.power import detectable_effect, questions_for_equivalence
-from helpers.stats.standing import leans
-from helpers.stats.tests import redeal, with_sign_flip
-from helpers.types import Estimate
-from helpers.words import Conclusion, display_name, sentence
-from helpers.words.sentences import lines
+from ... import frames
+from ...stats.intervals import Interval, Sums, cluster_sums, clustered, clusters_of, no_interval, wilson
+from ...stats.power import detectable_effect, questions_for_equivalence
+from ...stats.standing import leans
+from ...stats.tests import redeal, with_sign_flip
+from ...types import Estimate
+from ...words import Conclusion, display_name, sentence
+from ...words.sentences import lines
+from .. import protocol
+from ..protocol import mean_interval
+from ..top_choice.rates import estimate, vendors
+from .asked import CONTROL
 
 #: The hints whose effect on the average is the confirmatory family; what they say is true.
 CONFIRMATORY = ("self", "competitors", "full")

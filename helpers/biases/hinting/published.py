@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.biases.hinting.asked import CONTROL
-from helpers.biases.hinting.groups import DRAWS, gaps, highest, in_group, lowest, rows_of, statistic_of
-from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL, smallest_shown
-from helpers.biases.protocol import INDEPENDENT, published_value
-from helpers.biases.top_choice.published import from_margins, from_top1_counts
-from helpers.stats.standing import size
-from helpers.stats.tests import deal_counts, discordance
-from helpers.types import Estimate
-from helpers.words import p_text
+from ...stats.standing import size
+from ...stats.tests import deal_counts, discordance
+from ...types import Estimate
+from ...words import p_text
+from ..protocol import INDEPENDENT, published_value
+from ..top_choice.published import from_margins, from_top1_counts
+from .asked import CONTROL
+from .groups import DRAWS, gaps, highest, in_group, lowest, rows_of, statistic_of
+from .paired import CONFIRMATORY, LEVEL, smallest_shown
 
 NO_PAIRS = "no interval: the pairing of the groups is not published"
 DEALT = f"votes dealt anew among the groups; {INDEPENDENT}"

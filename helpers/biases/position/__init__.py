@@ -1,8 +1,9 @@
 """Whether the order of two answers changes the verdict: experiment 4."""
 
-from helpers.biases.position.asked import NEEDS, STAGES, answers, caution, check, trials
-from helpers.biases.position.both_orders import class_counts, count_tables, grid, pairs, patterns
-from helpers.biases.position.findings import (
+from ...frames import games as tidy
+from .asked import NEEDS, STAGES, answers, caution, check, trials
+from .both_orders import class_counts, count_tables, grid, pairs, patterns
+from .findings import (
     by_category,
     card,
     class_words,
@@ -16,7 +17,6 @@ from helpers.biases.position.findings import (
     win_rows,
     win_words,
 )
-from helpers.biases.position.leaderboards import leaderboard_contrast, leaderboard_points, leaderboard_words
-from helpers.biases.position.measured import choices_of, confirmatory, measure, rarer_side, sensitivity_words
-from helpers.biases.position.published import from_published, of_blocks, published_finding, published_grids
-from helpers.frames import games as tidy
+from .leaderboards import leaderboard_contrast, leaderboard_points, leaderboard_words
+from .measured import choices_of, confirmatory, measure, rarer_side, sensitivity_words
+from .published import from_published, of_blocks, published_finding, published_grids

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from helpers import frames, prompts
-from helpers.biases.protocol import Answers, Replies, answers_then_verdicts, few_words, fit, interleave, make_trial
-from helpers.types import Answer, Experiment, Model, Question, Trial
+from ... import frames, prompts
+from ...types import Answer, Experiment, Model, Question, Trial
+from ..protocol import Answers, Replies, answers_then_verdicts, few_words, fit, interleave, make_trial
 
 #: What stands against the candidate's answer in a quality_gap pair: its answer to another question.
 OFF_TOPIC = "answer to another question"

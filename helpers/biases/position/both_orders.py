@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.biases.protocol import mean_interval
-from helpers.stats.intervals import (
+from ...stats.intervals import (
     MIN_CLUSTERS,
     Interval,
     cluster_sums,
@@ -22,8 +21,9 @@ from helpers.stats.intervals import (
     no_interval,
     wilson,
 )
-from helpers.stats.tests import SignFlip, mcnemar_exact, with_sign_flip, with_test
-from helpers.types import Estimate
+from ...stats.tests import SignFlip, mcnemar_exact, with_sign_flip, with_test
+from ...types import Estimate
+from ..protocol import mean_interval
 
 #: The verdicts in shown terms, from much better first (A) to much better second (B).
 LABELS = ("A>>B", "A>B", "A=B", "B>A", "B>>A")

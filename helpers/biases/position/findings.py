@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from helpers.biases.planted import Planted, mean_by, planted_table, trait, win_chance
-from helpers.biases.position.both_orders import LEVEL, comparisons, grid, pairs
-from helpers.biases.position.measured import confirmatory, index, place, smallest_detectable
-from helpers.config.numbers import declared_by
-from helpers.stats.standing import conclude, together
-from helpers.types import Estimate, Model
-from helpers.words import CardLine, Conclusion, Headline, sentence
-from helpers.words.sentences import card_line, counted, gravest, lines, say
-from helpers.words.sentences import headline as headline_of
+from ...config.numbers import declared_by
+from ...stats.standing import conclude, together
+from ...types import Estimate, Model
+from ...words import CardLine, Conclusion, Headline, sentence
+from ...words.sentences import card_line, counted, gravest, lines, say
+from ...words.sentences import headline as headline_of
+from ..planted import Planted, mean_by, planted_table, trait, win_chance
+from .both_orders import LEVEL, comparisons, grid, pairs
+from .measured import confirmatory, index, place, smallest_detectable
 
 if TYPE_CHECKING:
-    from helpers.run import Asked
+    from ...run import Asked
 
 #: What is said of flips where no order was asked twice.
 NOISE = "; how often they differ by noise alone is not known (the same order was not asked twice)"
@@ -30,8 +30,8 @@ COMPARISON = "{judge} on {candidate}"
 
 
 def conclusions(estimates: Sequence[Estimate], *ids: str) -> list[Conclusion]:
-    """What may be said of the numbers with these ids; those of categories are a family of tests of their own."""
-    mine = [each for each in estimates if each.id in ids]
+    """What may be said of the numbers with these ids, in that order; categories are another family of tests."""
+    mine = [each for id in ids for each in estimates if each.id == id]
     return conclude(mine, declared_by("position"), partial(smallest_detectable, index(estimates)))
 
 
@@ -52,11 +52,11 @@ def finding(estimates: Sequence[Estimate]) -> str:
     others = ("invalid_share", "primacy_share", "recency_share", "position_consistency", "excess_flip")
     beside = {(each.estimate.id, place(each.estimate.where)): each for each in conclusions(estimates, *others)
               if "category" not in each.estimate.where and not math.isnan(each.estimate.value)}  # fmt: skip
-    known, points = index(estimates), []
+    numbers, points = index(estimates), []
     for each in found:
         at = place(each.estimate.where)
         mine = {id: beside[id, at] for id in others if (id, at) in beside}
-        clauses = [*_wins(each, mine), *_lost(each, mine, known), *_ties(each, known), *_categories(each, split)]
+        clauses = [*_wins(each, mine), *_lost(each, mine, numbers), *_ties(each, numbers), *_categories(each, split)]
         points.append(f"{lines([each], COMPARISON)[:-1]}{''.join(f'; {clause}' for clause in clauses)}{_flips(mine)}.")
     tested = [each for each in found if each.test]
     # Where there are few to read a summary says nothing new.
@@ -80,9 +80,9 @@ def _wins(each: Conclusion, mine: Mapping[str, Conclusion]) -> list[str]:
     return [say(mine[id]) for id in ("primacy_share", "recency_share") if id in mine and _sign(each)]
 
 
-def _lost(each: Conclusion, mine: Mapping[str, Conclusion], known: Mapping[tuple, Estimate]) -> list[str]:
+def _lost(each: Conclusion, mine: Mapping[str, Conclusion], numbers: Mapping[tuple, Estimate]) -> list[str]:
     """What the verdicts that could not be read might do to the conclusion, if they were lost for what they said."""
-    bounds = [_choice(each, known, f"lost to {side}") for side in ("first", "second")]
+    bounds = [_choice(each, numbers, f"lost to {side}") for side in ("first", "second")]
     sign, unread = _sign(each), mine.get("invalid_share")
     if unread is None or not unread.estimate.value:
         return []
@@ -94,13 +94,13 @@ def _lost(each: Conclusion, mine: Mapping[str, Conclusion], known: Mapping[tuple
     return []
 
 
-def _choice(each: Conclusion, known: Mapping[tuple, Estimate], choice: str) -> Estimate | None:
-    return known.get(("first_position_sensitivity", frozenset({**each.estimate.where, "choice": choice}.items())))
+def _choice(each: Conclusion, numbers: Mapping[tuple, Estimate], choice: str) -> Estimate | None:
+    return numbers.get(("first_position_sensitivity", frozenset({**each.estimate.where, "choice": choice}.items())))
 
 
-def _ties(each: Conclusion, known: Mapping[tuple, Estimate]) -> list[str]:
+def _ties(each: Conclusion, numbers: Mapping[tuple, Estimate]) -> list[str]:
     """Whether pairs with a tie in one game lean to a place: a judge whose ties depend on the order shows it there."""
-    full = _choice(each, known, "one tie: full")
+    full = _choice(each, numbers, "one tie: full")
     if not _side(full) or math.isnan(full.low) or _side(full) == _sign(each):
         return []
     side = "first" if full.value > 0 else "second"

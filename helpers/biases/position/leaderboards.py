@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.biases.position.both_orders import LEVEL
-from helpers.stats.intervals import MIN_CLUSTERS, Interval, estimate, no_interval
-from helpers.stats.tests import benjamini_hochberg
-from helpers.types import Estimate
+from ...stats.intervals import MIN_CLUSTERS, Interval, estimate, no_interval
+from ...stats.tests import benjamini_hochberg
+from ...types import Estimate
+from .both_orders import LEVEL
 
 FITS = ("intercept", "line")
 BEYOND = "beyond the third-party models, where the fit is only continued"

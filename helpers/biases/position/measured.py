@@ -21,9 +21,23 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from helpers import frames
-from helpers.biases.position import both_orders
-from helpers.biases.position.both_orders import (
+from ... import frames
+from ...stats.intervals import (
+    NAN,
+    Interval,
+    clustered,
+    clustered_mean,
+    clusters_of,
+    estimate,
+    no_interval,
+    t_interval,
+)
+from ...stats.power import detectable_effect, detectable_mcnemar
+from ...stats.sandwich import Spread, adjust_scores, combine_pieces
+from ...stats.standing import tested
+from ...types import Estimate
+from . import both_orders
+from .both_orders import (
     GRADES,
     INVALID,
     NO_PAIR,
@@ -38,20 +52,6 @@ from helpers.biases.position.both_orders import (
     valid,
     verdicts,
 )
-from helpers.stats.intervals import (
-    NAN,
-    Interval,
-    clustered,
-    clustered_mean,
-    clusters_of,
-    estimate,
-    no_interval,
-    t_interval,
-)
-from helpers.stats.power import detectable_effect, detectable_mcnemar
-from helpers.stats.sandwich import Spread, adjust_scores, combine_pieces
-from helpers.stats.standing import tested
-from helpers.types import Estimate
 
 #: A comparison: judge and candidate, and the source where several hold the same two.
 Place = tuple[str, ...]
@@ -67,10 +67,10 @@ def index(estimates: Iterable[Estimate]) -> dict[tuple[str, frozenset], Estimate
     return {(each.id, frozenset(each.where.items())): each for each in estimates}
 
 
-def sides(known: Mapping[tuple, Estimate], each: Estimate) -> list[Estimate]:
-    """How often the first place wins both orders of a comparison, and how often the second, where both are known."""
+def sides(numbers: Mapping[tuple, Estimate], each: Estimate) -> list[Estimate]:
+    """How often the first place wins both orders of a comparison, and how often the second, if measured."""
     at = frozenset((key, value) for key, value in each.where.items() if key != "category")
-    return [known[id, at] for id in ("primacy_share", "recency_share") if (id, at) in known]
+    return [numbers[id, at] for id in ("primacy_share", "recency_share") if (id, at) in numbers]
 
 
 def rarer_side(each: Estimate, estimates: Sequence[Estimate]) -> float:
@@ -90,14 +90,14 @@ def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], in
     return [(contrasts, sum(map(tested, contrasts)))]
 
 
-def smallest_detectable(known: Mapping[tuple, Estimate], each: Estimate, level: float) -> float:
+def smallest_detectable(numbers: Mapping[tuple, Estimate], each: Estimate, level: float) -> float:
     """The smallest true effect (a fraction, as pp are stored) found with power 0.8 by a test at this level.
 
     Of a first_position_effect where each question has one pair by the exact McNemar test, with as many pairs won twice
     by the place that won fewer as were seen; else by t from its own standard error. NaN where it has none, and where no
-    effect is found so often. `known` as `index` gives it.
+    effect is found so often. `numbers` as `index` gives it.
     """
-    shares = sides(known, each)
+    shares = sides(numbers, each)
     single = each.n == each.clusters and not math.isnan(each.se) and "category" not in each.where
     if each.id == "first_position_effect" and single and len(shares) == 2:
         return detectable_mcnemar(each.n, min(round(side.value * side.n) for side in shares), 0.8, level)
@@ -307,9 +307,9 @@ def differences(rows: pd.DataFrame, features: pd.DataFrame) -> pd.DataFrame:
     missing = [name for name in ("question_id", "candidate", *STYLE) if name not in features]
     if missing:
         raise ValueError(f"the table of answer features has no {', '.join(missing)}; it has {', '.join(features)}")
-    known = features.drop_duplicates(["question_id", "candidate"]).set_index(["question_id", "candidate"])
+    counted = features.drop_duplicates(["question_id", "candidate"]).set_index(["question_id", "candidate"])
     sides = [
-        known[list(STYLE)].reindex([*zip(rows["question_id"], rows[side], strict=True)]).to_numpy(dtype=float)
+        counted[list(STYLE)].reindex([*zip(rows["question_id"], rows[side], strict=True)]).to_numpy(dtype=float)
         for side in ("candidate", "baseline")
     ]
     total = sides[0] + sides[1]

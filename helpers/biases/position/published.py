@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers import frames
-from helpers.biases.position import both_orders, measured
-from helpers.biases.position.both_orders import INVALID, KINDS, LABELS, NO_BIAS, SIGNIFICANT, WEAK, pairs
-from helpers.biases.position.findings import conclusions
-from helpers.biases.position.leaderboards import published_contrast
-from helpers.biases.position.measured import place
-from helpers.biases.protocol import INDEPENDENT, published_value
-from helpers.stats.intervals import MIN_CLUSTERS, clustered, estimate, wilson
-from helpers.types import Estimate
-from helpers.words import Conclusion
-from helpers.words.sentences import counted, say
+from ... import frames
+from ...stats.intervals import MIN_CLUSTERS, clustered, estimate, wilson
+from ...types import Estimate
+from ...words import Conclusion
+from ...words.sentences import counted, say
+from ..protocol import INDEPENDENT, published_value
+from . import both_orders, measured
+from .both_orders import INVALID, KINDS, LABELS, NO_BIAS, SIGNIFICANT, WEAK, pairs
+from .findings import conclusions
+from .leaderboards import published_contrast
+from .measured import place
 
 ARENA, NOTEBOOK, ANALYZER, LLMBAR = "arena_hard", "arena_hard_notebook", "position_bias_analyzer", "llmbar"
 #: The pairs that the notebook did not print stand in one cell each: which one changes none of the numbers kept.
@@ -366,16 +366,16 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
     single = [each for each in arena if each.mean_of == 1 and each.condition == "none"]
     of_means = " or ".join(map(str, sorted({each.mean_of for each in means}))) or "several"
     found = conclusions(estimates, *_SINGLE, "identical_pair_effect", "both_order_inconsistent")
-    known = {(each.estimate.id, place(each.estimate.where)): each for each in found}
-    tests = sum(bool(each.test) for (id, _), each in known.items() if id == "first_position_effect")
+    by_place = {(each.estimate.id, place(each.estimate.where)): each for each in found}
+    tests = sum(bool(each.test) for (id, _), each in by_place.items() if id == "first_position_effect")
     counts = [each for each in every if each.block in (NOTEBOOK, ANALYZER)]
-    same = [each for each in arena if ("identical_pair_effect", place(each.where)) in known]
+    same = [each for each in arena if ("identical_pair_effect", place(each.where)) in by_place]
     points = [
-        _group(f"Arena-Hard, {len(single)} files of a single judge", single, known),
-        _group(f"Arena-Hard, {len(means)} files that hold the mean of {of_means} judges", means, known),
-        *(_line(_name(place(each.where)), each, known, *_SINGLE) for each in counts),
-        _group("LLMBar, where no tie is allowed", llmbar, known),
-        *(_line(f"{each.judge} on the same text twice", each, known, "identical_pair_effect") for each in same),
+        _group(f"Arena-Hard, {len(single)} files of a single judge", single, by_place),
+        _group(f"Arena-Hard, {len(means)} files that hold the mean of {of_means} judges", means, by_place),
+        *(_line(_name(place(each.where)), each, by_place, *_SINGLE) for each in counts),
+        _group("LLMBar, where no tie is allowed", llmbar, by_place),
+        *(_line(f"{each.judge} on the same text twice", each, by_place, "identical_pair_effect") for each in same),
         *_flips(estimates),
         *(f"- {_both(each.estimate)}: {say(each)}." for each in found if each.estimate.where.get("turn") == "all"),
     ]
@@ -408,7 +408,7 @@ UNSETTLED = (
     "questions are taken as independent. LLMBar's prompts named Swap let the judge reconcile both orders before this "
     "one was counted."
 )
-Known = Mapping[tuple, Conclusion]
+Conclusions = Mapping[tuple, Conclusion]
 
 
 def _flips(estimates: Sequence[Estimate]) -> list[str]:
@@ -433,13 +433,13 @@ def _span(values: Sequence[float], unit: str = "%") -> str:
     return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
 
 
-def _group(title: str, group: Sequence[Source], known: Known) -> str:
+def _group(title: str, group: Sequence[Source], by_place: Conclusions) -> str:
     """Flips and directions of comparisons of one kind, those with the largest effects by name."""
-    effects = {at: known.get(("first_position_effect", at)) for at in (place(each.where) for each in group)}
+    effects = {at: by_place.get(("first_position_effect", at)) for at in (place(each.where) for each in group)}
     enough = {at: each for at, each in effects.items() if each and each.estimate.n >= MIN_CLUSTERS}
     if not enough:
         return f"- **{title}**: none with {MIN_CLUSTERS} readable pairs."
-    flips = [1 - known["position_consistency", at].estimate.value for at in enough]
+    flips = [1 - by_place["position_consistency", at].estimate.value for at in enough]
     tested = [each for each in enough.values() if each.test]
     least = [each.smallest for each in tested if each.verdict != "bias"]
     power = f" (found in 80 % of such runs: {_span(least, 'pp')})" if least else ""
@@ -461,20 +461,20 @@ def _both(each: Estimate) -> str:
     return f"**{each.where['judge']}** ({each.where['source']}, n = {each.n})"
 
 
-def _line(name: str, each: Source, known: Known, *ids: str) -> str:
+def _line(name: str, each: Source, by_place: Conclusions, *ids: str) -> str:
     """A comparison with all that is said of it."""
     title = {NOTEBOOK: "the notebook", ANALYZER: "Position-Bias-Analyzer"}.get(each.block, f"{each.lines} lines")
-    found = [known[id, at] for id in ids for at in (place(each.where),) if (id, at) in known]
+    found = [by_place[id, at] for id in ids for at in (place(each.where),) if (id, at) in by_place]
     return f"- **{name}** ({title}, n = {found[0].estimate.n}): {'; '.join(map(say, found))}."
 
 
 def _readings(arena: Sequence[Source], estimates: Sequence[Estimate]) -> str:
     """Where the published rule and the labels tell different stories, by how much they do."""
-    known, apart = {(each.id, place(each.where)): each for each in estimates}, []
+    by_place, apart = {(each.id, place(each.where)): each for each in estimates}, []
     for each in arena:
         at = place(each.where)
-        stored, read = (known[f"significant_bias{end}", at] for end in ("_published", ""))
-        lost = round(known["invalid_share", at].value * each.lines)
+        stored, read = (by_place[f"significant_bias{end}", at] for end in ("_published", ""))
+        lost = round(by_place["invalid_share", at].value * each.lines)
         other = sum(each.other_strings.values())
         if lost or other:
             why = [f"{lost} of {each.lines} lines unreadable"] * bool(lost)

@@ -1,7 +1,8 @@
 """Whether judges defend their own wrong answers, and whether hiding the authorship helps: experiment 3."""
 
-from helpers.biases.self_preference.asked import CONTROL, NEEDS, STAGES, answers, caution, check, trials
-from helpers.biases.self_preference.findings import (
+from ...frames import pairwise as tidy
+from .asked import CONTROL, NEEDS, STAGES, answers, caution, check, trials
+from .findings import (
     accuracy_rows,
     card,
     effect_words,
@@ -13,7 +14,6 @@ from helpers.biases.self_preference.findings import (
     planted,
     recognition_words,
 )
-from helpers.biases.self_preference.items import funnel_of, lost_by_pick, outcomes
-from helpers.biases.self_preference.measured import confirmatory, measure
-from helpers.biases.self_preference.published import from_published, published_finding
-from helpers.frames import pairwise as tidy
+from .items import funnel_of, lost_by_pick, outcomes
+from .measured import confirmatory, measure
+from .published import from_published, published_finding

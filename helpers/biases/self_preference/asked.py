@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from string import ascii_uppercase
 
-from helpers import prompts
-from helpers.biases.protocol import Answers, Replies, few_words, fit, make_trial
-from helpers.biases.self_preference.edited import (
+from ... import prompts
+from ...types import Answer, Experiment, Judgment, Model, Question, Trial, short_hash
+from ..protocol import Answers, Replies, few_words, fit, make_trial
+from .edited import (
     apply_edits,
     check_edit,
     check_paraphrase,
@@ -18,7 +19,6 @@ from helpers.biases.self_preference.edited import (
     read_edit,
     read_paraphrase,
 )
-from helpers.types import Answer, Experiment, Judgment, Model, Question, Trial, short_hash
 
 #: The condition that all others are compared with: unedited texts, asked as often as `repeats` says.
 CONTROL = "none"

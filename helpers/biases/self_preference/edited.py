@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from helpers.json_text import no_duplicates
-from helpers.prompts import schema_with_id
+from ...json_text import no_duplicates
+from ...prompts import schema_with_id
 
 #: What is said of each list and pattern stands in edited.toml.
 _DATA: dict[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "edited.toml") or b"").decode())

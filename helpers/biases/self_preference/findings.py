@@ -10,17 +10,17 @@ from math import log
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from helpers.biases.planted import Planted, planted_table, win_chance
-from helpers.biases.self_preference.measured import PRIMARY, confirmatory, of, primary_dose
-from helpers.config.numbers import declared_by
-from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.stats.standing import conclude
-from helpers.types import Estimate
-from helpers.words import CardLine, Conclusion, Headline, p_text, sentence
-from helpers.words.sentences import card_line, clause, counted, lines, say
+from ...config.numbers import declared_by
+from ...stats.intervals import MIN_CLUSTERS
+from ...stats.standing import conclude
+from ...types import Estimate
+from ...words import CardLine, Conclusion, Headline, p_text, sentence
+from ...words.sentences import card_line, clause, counted, lines, say
+from ..planted import Planted, planted_table, win_chance
+from .measured import PRIMARY, confirmatory, of, primary_dose
 
 if TYPE_CHECKING:
-    from helpers.run import Asked
+    from ...run import Asked
 
 RATE = "harmful_self_preference_rate"
 HARMFUL, GAP, HIDING = "harmful self-preference", "evaluator-quality gap", "hidden authorship"

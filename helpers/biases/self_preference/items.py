@@ -11,11 +11,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from helpers.biases.protocol import fit, mean_interval
-from helpers.biases.self_preference.asked import Arm, Edited, arms, edits
-from helpers.stats import intervals
-from helpers.stats.intervals import Interval, Span, clustered, clusters_of, no_interval
-from helpers.types import Answer, Estimate, Experiment, Judgment, Question
+from ...stats import intervals
+from ...stats.intervals import Interval, Span, clustered, clusters_of, no_interval
+from ...types import Answer, Estimate, Experiment, Judgment, Question
+from ..protocol import fit, mean_interval
+from .asked import Arm, Edited, arms, edits
 
 #: What tells one item from another, and what is known of it; the two orders of an item agree in all of these.
 PAIR = ["question_id", "right", "wrong"]

@@ -17,10 +17,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from helpers import frames
-from helpers.biases.protocol import mean_interval
-from helpers.biases.self_preference import items as self_preference_items
-from helpers.biases.self_preference.items import (
+from ... import frames
+from ...stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clustered, no_interval, numbered
+from ...stats.own_vendor import paired_log_odds
+from ...stats.tests import with_sign_flip
+from ...types import Estimate
+from ..protocol import mean_interval
+from . import items as self_preference_items
+from .items import (
     PAIR,
     averaged,
     before,
@@ -32,10 +36,6 @@ from helpers.biases.self_preference.items import (
     split_arms,
     third_parties,
 )
-from helpers.stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clustered, no_interval, numbered
-from helpers.stats.own_vendor import paired_log_odds
-from helpers.stats.tests import with_sign_flip
-from helpers.types import Estimate
 
 LEVEL = 0.05
 NEEDS_REPEAT = "needs unedited pairs asked again: a plain repeat (repeats = 2 where judges are asked)"

@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.biases.protocol import published_rate, published_value
-from helpers.biases.self_preference.findings import RATE
-from helpers.biases.self_preference.measured import of
-from helpers.stats.tests import discordance
-from helpers.types import Estimate
+from ...stats.tests import discordance
+from ...types import Estimate
+from ..protocol import published_rate, published_value
+from .findings import RATE
+from .measured import of
 
 NO_PAIRS = "no interval: which pair before is which after is not published"
 OTHERS = "no interval: other pairs before than after"

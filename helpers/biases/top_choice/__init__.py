@@ -1,13 +1,14 @@
 """Which of several anonymous answers a judge puts first: experiment 1, and what experiment 2 builds on."""
 
-from helpers.biases.top_choice.asked import NEEDS, STAGES, answers, caution, trials
-from helpers.biases.top_choice.defended import (
+from ...frames import listwise as tidy
+from .asked import NEEDS, STAGES, answers, caution, trials
+from .defended import (
     balance_of_orders,
     planted,
     sensitivity_rows,
     sensitivity_words,
 )
-from helpers.biases.top_choice.measured import (
+from .measured import (
     agreement_words,
     by_vendor,
     card,
@@ -22,6 +23,5 @@ from helpers.biases.top_choice.measured import (
     published_frame,
     three_readings,
 )
-from helpers.biases.top_choice.published import finding as published_finding
-from helpers.biases.top_choice.published import from_published
-from helpers.frames import listwise as tidy
+from .published import finding as published_finding
+from .published import from_published

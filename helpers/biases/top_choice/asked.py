@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from string import ascii_uppercase
 
-from helpers import frames, prompts
-from helpers.biases.protocol import Answers, Replies, answers_then_verdicts, make_trial, unfit
-from helpers.types import Answer, Experiment, Model, Question, Trial
+from ... import frames, prompts
+from ...types import Answer, Experiment, Model, Question, Trial
+from ..protocol import Answers, Replies, answers_then_verdicts, make_trial, unfit
 
 #: What is asked, in this order; the last stage holds the judgments.
 STAGES = ("answers", "judging")

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from helpers import frames
-from helpers.biases.planted import Planted, planted_table, top_chances, trait
-from helpers.biases.protocol import confirmatory, mean_interval
-from helpers.biases.top_choice.rates import estimate, vendors
-from helpers.stats import models
-from helpers.stats.agreement import krippendorff_alpha, raw_agreement
-from helpers.stats.intervals import cluster_sums, clustered, clusters_of, no_interval
-from helpers.types import Estimate
-from helpers.words import display_name
+from ... import frames
+from ...stats import models
+from ...stats.agreement import krippendorff_alpha, raw_agreement
+from ...stats.intervals import cluster_sums, clustered, clusters_of, no_interval
+from ...types import Estimate
+from ...words import display_name
+from ..planted import Planted, planted_table, top_chances, trait
+from ..protocol import confirmatory, mean_interval
+from .rates import estimate, vendors
 
 if TYPE_CHECKING:
-    from helpers.run import Asked
+    from ...run import Asked
 
 #: Sensitivity of the primary estimator: how much of the ranking is used, and what quality may depend on.
 VARIANTS: Mapping[str, Mapping[str, object]] = {

@@ -9,16 +9,16 @@ from dataclasses import replace
 
 import pandas as pd
 
-from helpers import frames
-from helpers.biases import protocol
-from helpers.biases.top_choice import defended, published, rates
-from helpers.biases.top_choice.defended import sensitivity_rows, sensitivity_words
-from helpers.stats.power import detectable_effect
-from helpers.stats.standing import LEVEL
-from helpers.types import Estimate
-from helpers.words import CardLine, Conclusion, Headline
-from helpers.words.sentences import card_line, lines
-from helpers.words.sentences import headline as headline_of
+from ... import frames
+from ...stats.power import detectable_effect
+from ...stats.standing import LEVEL
+from ...types import Estimate
+from ...words import CardLine, Conclusion, Headline
+from ...words.sentences import card_line, lines
+from ...words.sentences import headline as headline_of
+from .. import protocol
+from . import defended, published, rates
+from .defended import sensitivity_rows, sensitivity_words
 
 #: A judge that loses a larger share of its judgments is named in the finding.
 MUCH_LOST = 0.05

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from helpers.biases.protocol import INDEPENDENT, conclusions, published_rate, published_value
-from helpers.biases.top_choice.rates import above_expected, estimate
-from helpers.stats.intervals import Interval, newcombe
-from helpers.types import Estimate
-from helpers.words.sentences import lines
+from ...stats.intervals import Interval, newcombe
+from ...types import Estimate
+from ...words.sentences import lines
+from ..protocol import INDEPENDENT, conclusions, published_rate, published_value
+from .rates import above_expected, estimate
 
 #: The judges of the published counts, as their source's README names them (LLM-Eval at d413405).
 JUDGES = "Claude Haiku 4.5 and Sonnet 4.5, GPT-5-mini and GPT-5.2, Gemini 2.5 Flash and 3 Pro"
@@ -86,7 +86,7 @@ def bias_differences(counts: Counts, vendor_of: Mapping[str, str]) -> list[Estim
 
 def _log_odds(pooled: Mapping[tuple[str, str], int], vendors: list[str], asked: Mapping[str, int]) -> list[Estimate]:
     """Third-party log-odds with the delta-method error of independent counts; three vendors with judges only."""
-    from helpers.stats.models import third_party_log_odds
+    from ...stats.models import third_party_log_odds
 
     if len(vendors) != 3 or any(not asked.get(v) for v in vendors):
         return []

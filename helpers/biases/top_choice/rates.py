@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from helpers import frames
-from helpers.biases.protocol import mean_interval
-from helpers.stats.bootstrap import bca, bias_corrected, noise_floor
-from helpers.stats.intervals import (
+from ... import frames
+from ...stats.bootstrap import bca, bias_corrected, noise_floor
+from ...stats.intervals import (
     NAN,
     Interval,
     Sums,
@@ -22,8 +21,9 @@ from helpers.stats.intervals import (
     no_interval,
     wilson,
 )
-from helpers.types import Estimate
-from helpers.words import display_name
+from ...types import Estimate
+from ...words import display_name
+from ..protocol import mean_interval
 
 
 def vendors(frame: pd.DataFrame) -> list[str]:

@@ -1,7 +1,7 @@
 """Whether a longer or more polished wording of the same content wins: experiment 6."""
 
-from helpers.biases.verbosity.asked import INTERLEAVED, NEEDS, caution, check, trials
-from helpers.biases.verbosity.findings import (
+from .asked import INTERLEAVED, NEEDS, caution, check, trials
+from .findings import (
     card,
     content_rows,
     content_words,
@@ -13,7 +13,7 @@ from helpers.biases.verbosity.findings import (
     noise_words,
     paper_tables,
 )
-from helpers.biases.verbosity.measured import (
+from .measured import (
     confirmatory,
     corrected,
     measure,
@@ -22,4 +22,4 @@ from helpers.biases.verbosity.measured import (
     published_frame,
     tidy,
 )
-from helpers.biases.verbosity.published import from_published, published_finding
+from .published import from_published, published_finding

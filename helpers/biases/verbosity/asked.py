@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from helpers import prompts
-from helpers.biases.protocol import few_words, make_trial
-from helpers.types import Experiment, Model, Question, Trial
+from ... import prompts
+from ...types import Experiment, Model, Question, Trial
+from ..protocol import few_words, make_trial
 
 #: The wordings that are tried, and those of which wordings of equal and of chosen length can be made.
 BIASES = ("padded", "listed", "confident")

@@ -6,16 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from helpers.biases.verbosity.asked import BIASES, CONTENT, CONTROLLED, LENGTH, PLAIN, REWORDED, STYLE
-from helpers.biases.verbosity.measured import LEVEL, index, place
-from helpers.biases.verbosity.published import EXACT, UNREADABLE, model_of
-from helpers.config.numbers import declared_by
-from helpers.stats.power import detectable_effect, detectable_mcnemar
-from helpers.stats.standing import conclude, together
-from helpers.types import Estimate
-from helpers.words import CardLine, Conclusion, Headline
-from helpers.words.sentences import card_line, lines
-from helpers.words.sentences import headline as headline_of
+from ...config.numbers import declared_by
+from ...stats.power import detectable_effect, detectable_mcnemar
+from ...stats.standing import conclude, together
+from ...types import Estimate
+from ...words import CardLine, Conclusion, Headline
+from ...words.sentences import card_line, lines
+from ...words.sentences import headline as headline_of
+from .asked import BIASES, CONTENT, CONTROLLED, LENGTH, PLAIN, REWORDED, STYLE
+from .measured import LEVEL, index, place
+from .published import EXACT, UNREADABLE, model_of
 
 WORDING = "wording"
 

@@ -12,10 +12,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from helpers import frames
-from helpers.biases import protocol
-from helpers.biases.planted import Planted, planted_table, win_chance
-from helpers.biases.verbosity.asked import (
+from ... import frames
+from ...stats.intervals import (
+    MIN_CLUSTERS,
+    NAN,
+    Interval,
+    added,
+    clustered,
+    clusters_of,
+    estimate,
+    no_interval,
+    t_interval,
+)
+from ...stats.sandwich import adjust_scores, combine_pieces
+from ...stats.standing import correct_family, tested
+from ...stats.tests import with_sign_flip
+from ...types import Estimate, Judgment, Model
+from .. import protocol
+from ..planted import Planted, planted_table, win_chance
+from .asked import (
     AS_IS,
     BIASES,
     CONTENT,
@@ -28,24 +43,9 @@ from helpers.biases.verbosity.asked import (
     STYLE,
     TRIED,
 )
-from helpers.stats.intervals import (
-    MIN_CLUSTERS,
-    NAN,
-    Interval,
-    added,
-    clustered,
-    clusters_of,
-    estimate,
-    no_interval,
-    t_interval,
-)
-from helpers.stats.sandwich import adjust_scores, combine_pieces
-from helpers.stats.standing import correct_family, tested
-from helpers.stats.tests import with_sign_flip
-from helpers.types import Estimate, Judgment, Model
 
 if TYPE_CHECKING:
-    from helpers.run import Asked
+    from ...run import Asked
 
 #: The frame of this experiment: one row a verdict in one order.
 FRAME = (

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from helpers.biases.verbosity.measured import corrected, index, signed
-from helpers.stats.intervals import Interval, clustered, estimate
-from helpers.stats.tests import mcnemar_exact
-from helpers.types import Estimate
+from ...stats.intervals import Interval, clustered, estimate
+from ...stats.tests import mcnemar_exact
+from ...types import Estimate
+from .measured import corrected, index, signed
 
 UNREADABLE = "unreadable_share"
 #: The strata of instances in published/counts.yaml: what is known of the longer output.
