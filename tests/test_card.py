@@ -242,7 +242,7 @@ def test_a_judge_s_place_is_that_of_its_gravest_comparison_after_holm():
     first, second = (only(lines, judge, "first position") for judge in "ab")
     assert (first.verdict, round(first.p, 6), first.estimate.value) == ("bias", 0.04, -0.2)
     assert first.words == (
-        "favours the answer shown second (here: on x); of 2 comparisons 0 favour the first place, 1 the second"
+        "favours the answer shown second (largest: on x); of 2 comparisons 0 favour the first place, 1 the second"
     )
     assert (second.verdict, second.estimate.value) == ("hint", 0.2)
     assert only(lines, "a", "unreadable").estimate.value == pytest.approx(0.1), "categories are parts of these"
@@ -296,7 +296,7 @@ def test_what_only_scatters_is_a_hint_and_the_words_name_what_stands():
     lines = cognitive.card(moved())
     first, second = (only(lines, judge, "cognitive profile") for judge in "mw")
     assert (first.verdict, first.estimate.where["bias"]) == ("bias", "halo")
-    assert first.words == "is moved by halo (here: halo)"
+    assert first.words == "is moved by halo"
     assert first.smallest == least_of(4)
     assert second.verdict == "not shown" and "no sign that it is moved by halo or anchoring" in second.words
     without = [e for e in moved() if e.where["bias"] == "anchoring"]

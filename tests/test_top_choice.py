@@ -382,7 +382,7 @@ def test_where_there_is_no_estimate_the_excess_is_described_with_its_caveat() ->
     told = top_choice.finding(found).partition("- GPT as a judge:")[2]
     excess = next(e for e in found if e.id == "excess_self_preference" and e.where == {"vendor": "gpt"})
     assert "cannot tell whether it prefers GPT, its own vendor, at equal quality and position: not identified" in told
-    assert f"a partial rival or unequal sharpness does too: {excess}" in told
+    assert f"puts GPT first {excess} more often than other vendors' judges do, which a partial rival or" in told
 
 
 def test_orders_that_are_not_balanced_are_told() -> None:

@@ -37,8 +37,8 @@ def test_sign_value_and_standing_are_read_back(about: Estimand, case: str, sign:
     text = say(found)
     starts = {"leans": "hint", "no sign": "not shown", "cannot tell": "untold", "**": "bias"}
     read = next((standing for start, standing in starts.items() if text.startswith(start)), "described")
-    assert str(found.estimate) in text and "{" not in text and read == found.verdict
-    if not about.above:
+    assert str(found.estimate) in text and "{" not in text
+    if about.describe:
         assert read == "described"
         return
     expected = "hint" if case == "bias" and not about.family else case

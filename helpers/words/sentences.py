@@ -75,10 +75,14 @@ def reason(each: Conclusion) -> str:
 
 
 def say(each: Conclusion) -> str:
-    """One number as a clause: standing and side, value with interval, test, and what would have been found."""
-    shown = f"{each.estimate}{UNITS.get(each.estimate.unit, '')}"
+    """One number as a clause: standing and side, value with interval, test, and what would have been found.
+
+    A number that is declared with `describe` is described, whatever side a card says that it is on.
+    """
     missing = math.isnan(each.estimate.value)
-    if each.verdict == "described":
+    unknown = "an unknown share" if each.estimate.unit == "rate" else "an unknown value"
+    shown = unknown if missing else f"{each.estimate}{UNITS.get(each.estimate.unit, '')}"
+    if each.declared.describe:
         explained = missing or "no interval" in reason(each)
         return filled(each.declared.describe, [each], value=shown) + f" ({reason(each)})" * explained
     told = clause([each])
@@ -123,14 +127,16 @@ def _size(each: Conclusion) -> float:
 def card_line(judge: str, measure: str, several: Sequence[Conclusion], here: str = "") -> CardLine:
     """What a judge card says of several numbers of one judge: all that have the gravest standing, and the largest.
 
-    `here` is what tells the largest one from the others, with braces.
+    `here` is what tells the largest one from the others, with braces; left out where the clause names it.
     """
     first, *_ = found = gravest(several)
     order = [each for each in several if each in found]
     told = clause(order)
     if first.verdict == "untold":
         told += f" ({reason(first)})"
-    told += f" (here: {filled(here, [first])})" if here and len(several) > 1 else ""
+    largest = filled(here, [first])
+    if largest and len(several) > 1 and not (len(order) == 1 and largest in told):
+        told += f" (largest: {largest})"
     return CardLine(judge, measure, first.estimate, first.verdict, told, first.p, first.smallest)
 
 

@@ -175,7 +175,7 @@ def _judge(where: Mapping[str, str]) -> str:
 def _place_line(judge: str, several: Sequence[Conclusion]) -> CardLine:
     line, at = card_line(judge, PLACE, several), gravest(several)[0].estimate.where
     here = f"on {at['candidate']}" if at["judge"] == judge else at["judge"]
-    words = f"{line.words} (here: {here})"
+    words = f"{line.words} ({'largest: ' * (len(several) > 1)}{here})"
     if len(several) > 1:
         first, second = (sum(_sign(each) == sign for each in several) for sign in (1, -1))
         words += f"; of {len(several)} comparisons {first} favour the first place, {second} the second"
