@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-import itertools
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from csv import Error as csv_error
 from csv import reader
 from dataclasses import dataclass
@@ -211,32 +211,46 @@ def _cells(path: Path, line: int, text: str, separator: str) -> list[str]:
 
 
 def _delimited(path: Path, ignore_extra: bool, names: Mapping[str, str]) -> Raw:
+    import pyarrow
+    from pyarrow import csv
+
     data = read_bytes(path)
     first, found, separator = header(path, data)
     found = [names.get(name, name) for name in found]
     # Columns without a name are those of commas that a spreadsheet adds, and left out where they are empty.
-    named = [name for name in found if name.strip()]
-    kept = check(named, f"{path}, line {first}", ignore_extra)
-    rows, lines = [], []
-    cells = reader(itertools.islice(io.StringIO(decoded(path, data), newline=""), first, None), delimiter=separator)
+    titles = [name if name.strip() else f"\0{at}" for at, name in enumerate(found)]
+    bare = [title for title in titles if title.startswith("\0")]
+    kept = check([title for title in titles if title not in bare], f"{path}, line {first}", ignore_extra)
     try:
-        line = first + 1
-        for row in cells:
-            if row and len(row) != len(found):
-                told = f"{len(row)} cells where the header has {len(found)} (a value that holds {separator!r} stands in"
-                raise ValueError(f"{path}, line {line}: {told} quotes)")
-            if row:
-                rows.append(row)
-                lines.append(line)
-            line = first + cells.line_num + 1
-    except csv_error as error:
-        raise ValueError(f"{path}, line {first + cells.line_num}: not readable as a table: {error}") from None
-    columns = [*zip(*rows, strict=True)] or [()] * len(found)
-    filled = any(any(map(str.strip, column)) for name, column in zip(found, columns, strict=True) if not name.strip())
+        table = csv.read_csv(
+            io.BytesIO(data),
+            read_options=csv.ReadOptions(skip_rows=first, column_names=titles),
+            parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            convert_options=csv.ConvertOptions(
+                column_types=dict.fromkeys(titles, pyarrow.string()),
+                strings_can_be_null=False,
+                include_columns=[*kept, *bare],
+            ),
+        )
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"{path}{_uneven(path, data, separator, len(found), error)}") from None
+    filled = any(text.strip() for name in bare for text in table.column(name).unique().to_pylist())
     if filled and not ignore_extra:
         check([*dict.fromkeys(name.strip() for name in found)], f"{path}, line {first}", ignore_extra)
-    table = {name: texts(columns[found.index(name)]) for name in kept}
-    return Raw(path, pd.DataFrame(table), tuple(lines))
+    # Lines and rows are the same thing where no value runs over several lines.
+    plain = data.rstrip(b"\r\n").count(b"\n") == len(table) + first - 1
+    return Raw(path, _categories(table.select(kept)), range(first + 1, len(table) + first + 1) if plain else None)
+
+
+def _uneven(path: Path, data: bytes, separator: str, size: int, error: Exception) -> str:
+    """Which line has too many cells or too few, in words; else what the reader says."""
+    rows = reader(io.StringIO(decoded(path, data), newline=""), delimiter=separator)
+    cells = ((rows.line_num, len(row)) for row in rows if row)
+    with suppress(csv_error):
+        if wrong := next(((line, count) for line, count in cells if count != size), None):
+            told = f"{wrong[1]} cells where the header has {size} (a value that holds {separator!r} stands in quotes)"
+            return f", line {wrong[0]}: {told}"
+    return f": not readable as a table: {' '.join(str(error).split()).removeprefix('CSV parse error: ')[:200]}"
 
 
 def _parquet(path: Path, ignore_extra: bool, names: Mapping[str, str]) -> Raw:
