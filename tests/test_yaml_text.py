@@ -204,6 +204,18 @@ def test_several_faults_have_a_line_each_and_what_is_missing_that_of_its_entry(t
     )
 
 
+class Ends(BaseModel):
+    ends: tuple[int, int]
+
+
+@pytest.mark.parametrize(
+    ("found", "words"), [([1], "key 'ends.1' is missing"), ([1, 2, 3], "ends"), (["a", 2], "ends.0")]
+)
+def test_an_element_of_a_pair_is_named_by_its_place(found: list[Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        checked(Ends, {"ends": found}, "here")
+
+
 @pytest.mark.parametrize("line", CASES["keys"])
 def test_a_key_in_the_file_is_answered_by_where_it_belongs_and_never_shown(tmp_path: Path, line: str) -> None:
     told = told_of(tmp_path, f"{ENTRY}  model_id: m\n  {line}\n")

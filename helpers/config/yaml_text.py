@@ -224,7 +224,7 @@ def _place(values: Any, fault: Any) -> Keys:
     """Where in the values a fault stands; pydantic also names the form that it tried, which is no part of them."""
     path: list[str | int] = []
     for part in fault["loc"]:
-        inside = part in values if isinstance(values, dict) else isinstance(values, list) and isinstance(part, int)
+        inside = part in values if isinstance(values, dict) else isinstance(values, list) and part in range(len(values))
         if inside:
             values = values[part]
         if inside or (fault["type"] == "missing" and part == fault["loc"][-1]):
