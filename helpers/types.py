@@ -84,15 +84,12 @@ class Model:
 
 @dataclass(frozen=True)
 class RatioScale:
-    """The published metric B = k (|a1 - x1| - |a2 - x2|) / max(|a1 - x1|, |a2 - x2|), a1 of the control, a2 treated.
-
-    Options are counted from 0, and a flip counts them from the other end.
-    """
+    """The published metric B = k (|a1 - x1| - |a2 - x2|) / max(|a1 - x1|, |a2 - x2|), a1 of control, a2 treated."""
 
     k: float = -1.0
     x1: float = 0.0
     x2: float = 0.0
-    flip_control: bool = False
+    flip_control: bool = False  # options, counted from 0, are counted from the other end
     flip_treatment: bool = False
 
 
@@ -432,26 +429,22 @@ SHOWN_UNITS |= dict.fromkeys(("logit", "log"), (1, "+.2f", ""))
 
 @dataclass(frozen=True)
 class Family:
-    """Numbers that Holm corrects together: their place has no keys but `over`, and of `only` one of these values.
-
-    Several ids can share a `name`. `planned`: a number that could not be tested counts like one that found nothing.
-    """
+    """Numbers that Holm corrects together: their place has no keys but `over`, and of `only` one of these values."""
 
     name: str
     over: Sequence[str]
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    planned: bool = False
+    planned: bool = False  # a number that could not be tested counts like one that found nothing
 
 
 @dataclass(frozen=True)
 class Estimand:
     """What a number means: declared once, in numbers.yaml of its experiment.
 
-    `above` and `below` are clauses that say what a judge above and below `null` does; without `below` a number on that
-    side is no bias. `describe` says a number that has no sides, with {value} in its place. Braces are filled from the
-    number's place, its values written as in `labels`. Without a `family` the number is exploratory. `needs` is what a
-    file of verdicts must have for it (`helpers/analyze`). `fails` says where it misleads: a number whose limits nobody
-    wrote down is not declared.
+    `above` and `below` are clauses that say what a judge above and below `null` does; without `below` that side is no
+    bias. `describe` says the number as it is, with {value}. Braces are filled from the number's place, by `labels`.
+    Without a `family` the number is exploratory. `needs`: what a file of verdicts must have for it. `fails`: where it
+    misleads; a number whose limits nobody wrote down is not declared.
     """
 
     id: str

@@ -71,7 +71,7 @@ STUDIES = sorted((paths.ROOT / "studies").rglob("*.py"))
 
 #: How many lines and files rooms may have: what they have, so that a change pays for what it adds. Only ever lowered.
 MOST = {
-    "types paths escaping json_text services": (805, 5),
+    "types paths escaping json_text services": (798, 5),
     "config": (940, 4),
     "prompts verdicts": (750, 4),
     "datasets": (3_900, 13),
