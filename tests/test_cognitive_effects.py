@@ -477,7 +477,7 @@ def test_the_finding_names_directions_leanings_and_what_could_have_been_found() 
     starts.append("no sign that it is moved by d")
     assert all(line.startswith(f"  - {start}: ") for line, start in zip(lines[:4], starts, strict=True))
     assert "of 10 tests" in lines[0] and "would be found in 80 % of such runs" in lines[3] and "80 %" not in lines[0]
-    assert lines[4:] == [f"- {judge}: leans, not established: is moved by a, b and c (here: a)." for judge in "xy"]
+    assert lines[4:] == [f"- {judge}: leans, not established: is moved by a, b and c (largest: a)." for judge in "xy"]
 
 
 @pytest.mark.parametrize("along", [[], [0.05], [-0.3], [0.2]])
