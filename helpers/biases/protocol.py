@@ -222,7 +222,7 @@ def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
 def conclusions(module: str, estimates: Iterable[Estimate], *ids: str) -> list[Conclusion]:
     """What may be said of the numbers with these ids, in their order; without ids of those that have a family."""
     declared = declared_by(module)
-    found = conclude(estimates, declared)
+    found = conclude((each for each in estimates if each.id in declared), declared)
     chosen = ids or [id for id, about in declared.items() if about.family]
     return [each for id in chosen for each in found if each.estimate.id == id]
 
