@@ -17,7 +17,7 @@ from helpers.__main__ import main
 from helpers.analyze import analyze, summary, write
 from helpers.analyze.analysis import WORDS, declared
 from helpers.analyze.reading import ALL
-from helpers.analyze.saying import check
+from helpers.analyze.saying import RANKED, TOLD, _of, check
 from helpers.analyze.tidy import STYLES
 from helpers.types import Estimate
 from tests.payloads import alive
@@ -153,6 +153,16 @@ def test_own_scores_are_compared_after_leniency(tmp_path: Path) -> None:
     assert mean.value == pytest.approx(frame[frame["name"] == "model_x"]["verdict"].mean())
 
 
+@pytest.mark.parametrize("id", [*TOLD, *RANKED])
+@pytest.mark.parametrize("several", [1, 2])
+def test_a_number_of_any_kind_is_said_with_its_value(tmp_path: Path, id: str, several: int) -> None:
+    found = analyze(written(pair_rows(questions=12), tmp_path / "v.jsonl"))
+    where = [{"judge": f"judge_{n}", "candidate": "mine"} for n in range(several)]
+    numbers = [Estimate(id, each, 0.25 + n, 0.1, 2.4, 60, 60, method="t") for n, each in enumerate(where)]
+    text = "\n".join(_of(found, numbers))
+    assert "{" not in text and all(f"{each}" in text and each.where["judge"] in text for each in numbers)
+
+
 def test_gold_lengths_losses_and_repeats_are_counted(tmp_path: Path) -> None:
     rows = []
     for row in pair_rows(questions=20):
@@ -165,6 +175,8 @@ def test_gold_lengths_losses_and_repeats_are_counted(tmp_path: Path) -> None:
     mine = [row for row in read if row["judge"] == "judge_x"]
     right = np.mean([row["candidates"]["AB".index(row["verdict"])] == "model_x" for row in mine])
     assert only(found.estimates, "gold_accuracy", judge="judge_x").value == pytest.approx(right)
+    told = summary(found)
+    assert "{" not in told and f"judge_x: is right in {only(found.estimates, 'gold_accuracy', judge='judge_x')}" in told
     assert only(found.estimates, "longer_win_rate", judge="judge_x").value == pytest.approx(right)
     assert only(found.estimates, "unreadable_share", judge="judge_x").value == pytest.approx(2 / 80)
     lost = found.losses.set_index("judge").loc["judge_x"]

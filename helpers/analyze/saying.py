@@ -40,12 +40,12 @@ COUNTED = "self_bias_as_counted"
 #: What no column of a file could mend.
 NEVER = tuple(WORDS[name] for name in ("published", "people", "asked", "model"))
 #: Numbers that are concluded of, vendor by vendor, and those that stand below a line of their words (`describe`).
-CONCLUDED = tuple(f"own_vendor_{kind}" for kind in ("win_effect", "score_effect", "win_agreed", "win_excess"))
-CONCLUDED += ("own_vendor_score_excess",)
+CONCLUDED = [f"own_vendor_{end}" for end in ("win_effect", "score_effect", "win_agreed", "win_excess", "score_excess")]
 TOLD = (
     *("first_place_share", "longer_win_rate", "first_place_score_effect", "gold_accuracy", "score_error"),
     *("agreement_winners", "raw_agreement_winners", "agreement_scores", "both_order_inconsistent", COUNTED),
 )
+LISTED = ": {value}"  # the end of words that can stand once above several numbers
 RANKED = ("candidate_win_rate", "candidate_score_mean", "candidate_top1_rate")
 
 
@@ -111,16 +111,16 @@ def _of(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
         yield from _ranked(analysis, estimates)
     if told := lines(conclude([each for each in estimates if each.id in CONCLUDED], declared_by(HERE)), "{vendor}"):
         yield told
-    words = {id: each.describe.partition(": {value}")[0] for of in declared().values() for id, each in of.items()}
+    words = {id: each.describe for of in declared().values() for id, each in of.items()}
     for id in TOLD:
         some = farthest_first([each for each in estimates if each.id == id and "category" not in each.where])
-        if len(some) == 1:
-            yield f"- {_who(some[0])}{words[id]}: {_sure(some[0])}."
-        elif some:
-            yield f"- {words[id]}:"
+        if len(some) > 1 and words[id].endswith(LISTED):
+            yield f"- {words[id].removesuffix(LISTED)}:"
             yield from limited([f"  - {_who(each)}{_sure(each)}." for each in some], "  ")
+        else:
+            yield from limited([f"- {_who(each)}{words[id].replace('{value}', _sure(each))}." for each in some])
     for id in RANKED:
-        yield from _table(estimates, id, words[id])
+        yield from _table(estimates, id, words[id].removesuffix(LISTED))
 
 
 def _ranked(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
