@@ -25,7 +25,7 @@ from tests.test_figures import (
     rows_of,
     texts,
 )
-from tests.test_figures_hinting import EACH_HOSTILE
+from tests.test_figures_hinting import HOSTILE
 
 NAN = float("nan")
 NAMES = ("bias_effects", "bias_values", "anchor_response", "acceptance", "noise_metrics")
@@ -87,7 +87,8 @@ def test_one_judge_and_one_bias_have_room(style):
     assert_readable(figures.show_noise_metrics(metrics, style=style), styles.style(style))
 
 
-@pytest.mark.parametrize("style", (pytest.param("neurips", marks=pytest.mark.slow), "acl"))
+@pytest.mark.slow
+@pytest.mark.parametrize("style", ("neurips", "acl"))
 @pytest.mark.parametrize("judges", (FEW, MANY), ids=("few", "many"))
 def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style, judges):
     why = "no interval below 10 scenarios"
@@ -395,7 +396,8 @@ def test_wrong_input_is_named():
         figures.show_bias_effects([*twice, *twice])
 
 
-@pytest.mark.parametrize("bad", EACH_HOSTILE)
+@pytest.mark.slow
+@pytest.mark.parametrize("bad", HOSTILE)
 def test_hostile_names_are_names(bad, style="acl"):
     for judges in ((bad, *FEW[:2]), (bad, *MANY)):
         for figure in drawn([("asked", judges)], style):
@@ -405,6 +407,7 @@ def test_hostile_names_are_names(bad, style="acl"):
             assert not any(each.get_parse_math() for each in named), figure.name
 
 
+@pytest.mark.slow
 def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):
     again = {figure.name: figure for figure in drawn([("simulated", FEW)], "acl")}
     for name in NAMES:

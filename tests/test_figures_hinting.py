@@ -55,7 +55,6 @@ HOSTILE = (
     r"\frac{1}{2}^#~",
 )
 #: The longest is drawn in quick tests, all of them in slow ones.
-EACH_HOSTILE = [pytest.param(bad, marks=() if len(bad) > 30 else pytest.mark.slow) for bad in HOSTILE]
 
 
 def slopes(data: str, hints=GROUPS) -> list[Estimate]:
@@ -364,7 +363,8 @@ def test_other_estimates_may_stand_in_the_same_list():
         assert show(everything).caption
 
 
-@pytest.mark.parametrize("bad", EACH_HOSTILE)
+@pytest.mark.slow
+@pytest.mark.parametrize("bad", HOSTILE)
 def test_hostile_names_are_names(bad, style="acl"):
     def rename(estimates):
         new = {"gpt": bad, "self": bad, "math": bad}
@@ -398,6 +398,7 @@ def test_many_vendors_and_all_hints_still_fit():
         assert_readable(figures.show_hint_slopes(every, 1 / 7, style), styles.style(style))
 
 
+@pytest.mark.slow
 def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):
     """One shape of two figures; the next test has all of them."""
     for name in ("slopes", "effects", "categories", "metrics", "discordances"):

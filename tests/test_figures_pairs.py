@@ -23,7 +23,7 @@ from tests.test_figures import (
     rows_of,
     texts,
 )
-from tests.test_figures_hinting import EACH_HOSTILE
+from tests.test_figures_hinting import HOSTILE
 
 NAN = float("nan")
 JUDGES = ("sim_llama_small", "sim_llama_large", "sim_qwen_small", "sim_deepseek", "sim_mistral")
@@ -326,7 +326,8 @@ def test_wrong_estimates_are_named_and_others_may_stand_beside(show, given, need
     assert show([*scores("asked"), *effects("asked"), *shifts("asked"), *gaps("asked")]).alt == show(given("asked")).alt
 
 
-@pytest.mark.parametrize("style", (pytest.param("neurips", marks=pytest.mark.slow), "acl"))
+@pytest.mark.slow
+@pytest.mark.parametrize("style", ("neurips", "acl"))
 def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style):
     bare = lambda found: [replace(e, low=NAN, high=NAN, method="no interval below 10 articles") for e in found]  # noqa: E731
     none = lambda found: [replace(e, value=NAN) for e in bare(found)]  # noqa: E731
@@ -339,7 +340,8 @@ def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style):
                 assert ("not estimable" in figure.alt) == (without is none)
 
 
-@pytest.mark.parametrize("bad", EACH_HOSTILE)
+@pytest.mark.slow
+@pytest.mark.parametrize("bad", HOSTILE)
 def test_hostile_names_are_names(bad, style="acl"):
     def rename(estimates):
         new = {"sim_qwen_small": bad, "llama_0": bad}
@@ -359,6 +361,7 @@ def test_hostile_names_are_names(bad, style="acl"):
         assert not any(each.get_parse_math() for each in named), figure.name
 
 
+@pytest.mark.slow
 def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):
     """One shape of each figure; the next test has all of them."""
     for name in ("funnel", "outcomes", "obfuscation_slopes", "recognition_against_preference", "baseline_gap_both"):

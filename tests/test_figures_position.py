@@ -26,7 +26,7 @@ from tests.test_figures import (
     rows_of,
     texts,
 )
-from tests.test_figures_hinting import EACH_HOSTILE
+from tests.test_figures_hinting import HOSTILE
 
 NAN = float("nan")
 #: Judge and candidate with what their source adds.
@@ -388,7 +388,8 @@ def test_wrong_estimates_are_named_and_others_may_stand_beside():
             assert show([*same, *given("asked")]).alt == show(given("asked")).alt, needed.id
 
 
-@pytest.mark.parametrize("style", (pytest.param("neurips", marks=pytest.mark.slow), "acl"))
+@pytest.mark.slow
+@pytest.mark.parametrize("style", ("neurips", "acl"))
 def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style):
     for without in ({"low": NAN, "high": NAN}, {"low": NAN, "high": NAN, "value": NAN}):
         for show, given in ESTIMATES:
@@ -445,7 +446,8 @@ def test_wrong_leaderboards_are_named():
 # --- names and bytes --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bad", EACH_HOSTILE)
+@pytest.mark.slow
+@pytest.mark.parametrize("bad", HOSTILE)
 def test_hostile_names_are_names(bad, style="acl"):
     def renamed(names):
         return tuple((bad if i == 0 else judge, bad if i == 1 else c, bad) for i, (judge, c, _) in enumerate(names))
@@ -488,6 +490,7 @@ def test_signs_that_cannot_be_written_are_shown_as_replaced(bad):
     assert (figure.caption + figure.alt).encode() and figure.render("svg")
 
 
+@pytest.mark.slow
 def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):
     for name in ("outcome_grid", "class_shares_both", "position_effects", "leaderboard_contrast"):
         pdf = tight[name].render("pdf")

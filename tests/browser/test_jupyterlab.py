@@ -26,6 +26,8 @@ from helpers.run.notebooks import available, collects
 from tests.browser.conftest import PATIENCE, listen, until
 
 NOTEBOOKS = available()
+#: Of rankings, and of the simplest experiment: the notebooks that `make test` runs.
+QUICK = ("01_mt_bench_blind", "06_verbosity_style")
 TOKEN = "of-this-test"
 #: Seconds that a server may take to answer, and without anybody's request to end by itself.
 STARTING, IDLE = 180, 900
@@ -174,7 +176,7 @@ def _wait(server: subprocess.Popen, address: str, log: Path) -> None:
     pytest.fail(f"no JupyterLab after {STARTING} seconds: {log.read_text(errors='replace')[-2000:]}")
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in NOTEBOOKS])
 def test_a_notebook_runs_in_jupyterlab_and_looks_right(lab: Lab, chromium: Any, name: str, tmp_path: Path) -> None:
     context = chromium.new_context(viewport={"width": 1440, "height": 900})
     context.set_default_timeout(4 * PATIENCE)

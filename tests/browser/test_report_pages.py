@@ -20,7 +20,11 @@ from tests.test_report_hostile import hostile_rows
 #: All pages are looked at in the first two, which differ in size and in colours; some of each kind in the others too.
 LOOKS = [("desktop", "light"), ("phone", "dark"), ("desktop", "dark"), ("phone", "light")]
 SOME = ("index.html", "verdicts.html", "mt_bench_blind.html", "glossary.html")
-LOOKED_AT = [(name, *look) for at, look in enumerate(LOOKS) for name in (PAGES if at < 2 else SOME)]
+LOOKED_AT = [
+    pytest.param(name, *look, marks=() if at < 2 and name in SOME else pytest.mark.slow)
+    for at, look in enumerate(LOOKS)
+    for name in (PAGES if at < 2 else SOME)
+]
 every_look = pytest.mark.parametrize(("size", "scheme"), LOOKS)
 SHOWN = "Array.from(document.querySelectorAll('#verdicts tbody tr')).filter((row) => !row.hidden)"
 
