@@ -128,8 +128,10 @@ def test_one_slot_for_each_candidate_makes_a_hint_of_a_bias():
 
 def test_the_sentence_names_who_is_shown_and_who_is_not():
     found = top_choice.headline(asked_vendors(data="simulated"))
-    assert found.sentence.startswith("SIMULATED: of 3 tests shown in 1: prefers Claude, its own vendor, at equal")
-    assert "; leans, not established: 1; no sign: 1; largest: Claude." in found.sentence
+    assert found.sentence.startswith(
+        "SIMULATED: 1 of 3 tests shows that the judge prefers its own vendor (Claude) at equal"
+    )
+    assert "; 1 leans without being established; 1 shows no sign; largest: Claude." in found.sentence
     assert found.estimate.where == {"vendor": "claude"}
     assert top_choice.headline([]) is None
 
@@ -160,7 +162,9 @@ def test_the_name_of_a_vendor_stands_by_holm_together_with_the_hints_and_single_
     lines = hinting.card(named_judges(), {"c": "gemini"})
     found = {line.judge: (line.verdict, round(line.p, 6)) for line in lines if line.measure == "name effect"}
     assert found == {"a_claude": ("bias", 0.04), "b_gpt": ("hint", 0.12), "c": ("not shown", 1.0)}
-    assert only(lines, "a_claude", "name effect").words.startswith("prefers answers that bear the name of Claude")
+    assert only(lines, "a_claude", "name effect").words.startswith(
+        "prefers answers that bear its own vendor's name (Claude)"
+    )
     assert only(lines, "b_gpt", "name effect").words.startswith("leans, not established: avoids answers that bear")
     assert only(lines, "a_claude", "unreadable").estimate.value == pytest.approx(15 / 150)
     assert all(line.smallest == least_of(4) for line in lines if line.measure == "name effect")
@@ -206,7 +210,7 @@ def test_a_rate_of_own_wrong_answers_is_described_and_the_gap_is_judged():
     assert (hidden.verdict, round(hidden.p, 6)) == ("bias", 0.04)
     assert only(lines, "b", "hidden authorship").verdict == "untold"
     found = self_preference.headline(edits)
-    assert found.estimate.where["judge"] == "a" and "cannot tell: 1" in found.sentence
+    assert found.estimate.where["judge"] == "a" and "; 1 cannot tell; " in found.sentence
 
 
 def test_published_rates_of_own_wrong_answers_are_those_of_most_pairs():
@@ -248,7 +252,7 @@ def test_a_judge_s_place_is_that_of_its_gravest_comparison_after_holm():
     assert only(lines, "a", "unreadable").estimate.value == pytest.approx(0.1), "categories are parts of these"
     found = position.headline(two_orders())
     assert found.sentence.startswith(
-        "Of 4 tests shown in 1: favours the answer shown second; leans, not established: 1"
+        "1 of 4 tests shows that the judge favours the answer shown second; 1 leans without being established"
     )
     assert "; largest: a on x" in found.sentence
     assert found.unreadable == pytest.approx(0.1)
@@ -259,7 +263,7 @@ def test_a_comparison_without_a_number_does_not_hide_one_with() -> None:
     few = number("first_position_effect", 0.3, where={"judge": "a", "candidate": "x"})
     (line,) = position.card([lost, few])
     assert (line.verdict, line.estimate.value) == ("untold", 0.3)
-    assert position.headline([lost, few]).sentence.startswith("Nothing was tested: cannot tell whether it favours")
+    assert position.headline([lost, few]).sentence.startswith("No test was possible; cannot tell whether it favours")
 
 
 def test_evaluators_that_are_one_model_are_one_judge_and_no_source_is_forgotten():

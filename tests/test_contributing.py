@@ -104,7 +104,7 @@ def test_the_smallest_experiment_runs_as_it_stands_and_everything_finds_it(tmp_p
     # In the one judge a liking for the first place is planted, in the other none: see `primacy` in models.yaml.
     said = {line["judge"]: line["verdict"] for line in summary["card"]}
     assert said == {"sim_gpt_grader": "bias", "sim_claude_grader": "not shown"}
-    assert summary["rows"][0]["sentence"].endswith("no sign: 1; largest: sim_gpt_grader.")
+    assert summary["rows"][0]["sentence"].endswith("1 shows no sign; largest: sim_gpt_grader.")
 
     assert "SIMULATED: judge sim_gpt_grader: +" in recuse("explain", "same_text_effect")
     assert "same text effect" in recuse("power", NAME, "--pilot", str(numbers)).replace("_", " ")

@@ -423,6 +423,7 @@ print(digests(two_figures()), pyplot.get_fignums())
 """
 
 
+@pytest.mark.slow
 def test_bytes_are_the_same_in_every_process_and_no_figure_stays_open():
     root = Path(__file__).resolve().parent.parent
     environment = {**os.environ, "PYTHONPATH": str(root)}

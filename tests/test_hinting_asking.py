@@ -235,6 +235,7 @@ def own_rates(hints: list[str], count: int = 500, **traits: Any) -> dict[str, fl
     return top.assign(own=top["own_vendor"].astype(float)).groupby("condition")["own"].mean().to_dict()
 
 
+@pytest.mark.slow
 def test_names_move_a_simulated_judge_as_planted_and_not_at_all_where_nothing_was() -> None:
     hints = ["self", "full", "competitors", "competitors_masked", "swapped"]
     fair = own_rates(hints, hint_effect=0.0, deduces=1)

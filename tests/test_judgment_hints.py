@@ -238,6 +238,7 @@ def test_a_quick_test_of_one_hint_goes_through_the_notebook(tmp_path: Path) -> N
     assert numbers["provenance"]["parameters"] == {"judgments": "test_self.json", "condition": "self"}
 
 
+@pytest.mark.slow
 def test_the_command_line_refuses_and_names_the_way_out(tmp_path: Path) -> None:
     path = write(tmp_path / "test_self.json")
     call = ("helpers", "plan", "02_hinting_groups", "-p", "judgments", str(path))

@@ -101,6 +101,7 @@ def test_what_was_taken_off_real_verdicts_is_counted_in_their_row() -> None:
     assert counts["sim_gpt_fast"] == 3 == counts.sum()
 
 
+@pytest.mark.slow
 def test_unequal_losses_are_found_and_equal_ones_are_not() -> None:
     runs = 100
     alarms = warned = held = wrong = 0

@@ -336,9 +336,9 @@ def test_the_words_follow_other_counts(counts: dict[str, Any], estimates: list[E
     del other["arena_hard"]["counts"][QWEN]["other_strings"]
     before = position.published_finding(counts, estimates)
     after = position.published_finding(other, position.from_published(other))
-    assert "of 29 tests shown in 23: favours the answer shown first" in before and "LLMBar: 0" in after
-    assert "of 12 tests shown in 11: favours the answer shown first; no sign: 1" in before
-    assert "of 12 tests shown in 11: favours the answer shown second; no sign: 1" in after
+    assert "23 of 29 tests show that the judge favours the answer shown first" in before and "LLMBar: 0" in after
+    assert "11 of 12 tests show that the judge favours the answer shown first; 1 shows no sign" in before
+    assert "11 of 12 tests show that the judge favours the answer shown second; 1 shows no sign" in after
     assert "first place in both orders in 4.7 % [" in after and "second place in both orders in 12.5 % [" in after
     (gemini,) = [line for line in after.splitlines() if line.startswith("- **gemini-pro on 30")]
     assert "): **favours the answer shown first**" in gemini

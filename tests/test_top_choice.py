@@ -381,7 +381,7 @@ def test_where_there_is_no_estimate_the_excess_is_described_with_its_caveat() ->
     found = [*defended.excess_self_preference(two, "folder"), *defended.self_preference(two, "folder")]
     told = top_choice.finding(found).partition("- GPT as a judge:")[2]
     excess = next(e for e in found if e.id == "excess_self_preference" and e.where == {"vendor": "gpt"})
-    assert "cannot tell whether it prefers GPT, its own vendor, at equal quality and position: not identified" in told
+    assert "cannot tell whether it prefers its own vendor (GPT) at equal quality and position: not identified" in told
     assert f"puts GPT first {excess} more often than other vendors' judges do, which a partial rival or" in told
 
 
@@ -509,11 +509,14 @@ def test_the_bottom_line_follows_the_interval() -> None:
     )
     told = {each.split()[0]: each for each in told.removeprefix("- ").split("\n- ")}
     assert list(told) == ["Claude", "GPT", "Gemini", "Llama", "Qwen", "Mistral"]
-    assert "no sign that it prefers Claude, its own vendor" in told["Claude"] and "80 %" in told["Claude"]
-    assert "**prefers GPT, its own vendor" in told["GPT"] and "+18.0 pp [+12.0, +24.0]" in told["GPT"]
-    assert "**avoids Gemini, its own vendor" in told["Gemini"]
-    assert "leans, not established: prefers Llama, its own vendor" in told["Llama"]
-    assert "cannot tell whether it prefers Qwen" in told["Qwen"] and "no interval below 10" in told["Qwen"]
+    assert "no sign that it prefers its own vendor (Claude)" in told["Claude"] and "80 %" in told["Claude"]
+    assert "**prefers its own vendor (GPT)" in told["GPT"] and "+18.0 pp [+12.0, +24.0]" in told["GPT"]
+    assert "**avoids its own vendor (Gemini)" in told["Gemini"]
+    assert "leans, not established: prefers its own vendor (Llama)" in told["Llama"]
+    assert (
+        "cannot tell whether it prefers its own vendor (Qwen)" in told["Qwen"]
+        and "no interval below 10" in told["Qwen"]
+    )
     assert told["Mistral"].endswith("at equal quality and position: did not converge.")
 
 

@@ -332,8 +332,10 @@ def test_the_card_and_the_headline_say_the_same() -> None:
     }
     assert "prefers listed and confident wordings" in lines["sim_gemini_grader"].words
     head = verbosity.headline(estimates)
-    assert head.sentence.startswith("SIMULATED: of 9 tests shown in 4 (2 of 3 judges, 1 of them at equal length too, ")
-    assert "exploratory): prefers listed and confident wordings of equal content; leans, not estab" in head.sentence
+    shown = (
+        "SIMULATED: 4 of 9 tests show that the judge prefers listed and confident wordings of equal content (2 of 3 "
+    )
+    assert head.sentence.startswith(shown + "judges, 1 of them at equal length too, exploratory); ")
     assert verbosity.headline([]) is None and verbosity.card([]) == []
 
 
@@ -358,7 +360,7 @@ def test_equal_length_is_told_after_its_correction_and_as_another_preference_whe
     raw = [number("style_effect", "j", bias, 0.4, 0.05, 1e-6) for bias in BIASES]
     turned = [number("length_controlled_effect", "j", bias, -0.3, 0.05, 1e-6) for bias in ("listed", "confident")]
     head = verbosity.headline([*raw, *turned])
-    assert head.sentence.startswith("Of 3 tests shown in 3 (1 of 1 judges, 0 of them at equal length too")
+    assert "wordings of equal content (1 of 1 judges, 0 of them at equal length too" in head.sentence
     assert "leans, not established: avoids listed wordings at equal length" in verbosity.finding([*raw, *turned])
     same = [number("length_controlled_effect", "j", bias, 0.3, 0.05, 1e-6) for bias in ("listed", "confident")]
     assert ", 1 of them at equal length too" in verbosity.headline([*raw, *same]).sentence

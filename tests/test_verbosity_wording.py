@@ -359,7 +359,7 @@ def test_published_judges_have_a_line_on_the_card_and_a_headline() -> None:
     p = verbosity.corrected(PUBLISHED)
     found = sum(p[name, ""] < 0.05 and each.value > 0.5 for name, each in shares.items())
     assert (
-        head.sentence.startswith(f"Of 30 tests shown in {found}: prefers the longer text")
+        head.sentence.startswith(f"{found} of 30 tests show that the judge prefers the longer text")
         and 0 < head.unreadable < 0.05
     )
 

@@ -20,8 +20,12 @@ STANDINGS = {
 
 #: Units that are not printed with their numbers.
 UNITS = {"logit": " logits"}
-#: How a headline counts the numbers that are not shown.
-COUNTED = {"hint": "leans, not established", "not shown": "no sign", "untold": "cannot tell"}
+#: What a headline says of tests that do not show a bias: of one, and of several.
+COUNTED = {
+    "hint": ("leans without being established", "lean without being established"),
+    "not shown": ("shows no sign", "show no sign"),
+    "untold": ("cannot tell", "cannot tell"),
+}
 
 
 def filled(template: str, several: Sequence[Conclusion], **more: str) -> str:
@@ -52,7 +56,9 @@ def clause(several: Sequence[Conclusion]) -> str:
         groups.setdefault(side(each), []).append(each)
     value = "this share" if several[0].estimate.unit == "rate" else "this value"
     told = [filled(template, each, value=value) for template, each in groups.items()]
-    return STANDINGS[several[0].verdict].format(side=" and ".join(told))
+    both = len(told) == 2 and len({each.estimate.id for each in several}) == 1
+    sides = f"in some cases {told[0]}, in others {told[1]}" if both else " and ".join(told)
+    return STANDINGS[several[0].verdict].format(side=sides)
 
 
 def effect(each: Conclusion) -> str:
@@ -140,37 +146,49 @@ def card_line(judge: str, measure: str, several: Sequence[Conclusion], here: str
     return CardLine(judge, measure, first.estimate, first.verdict, told, first.p, first.smallest)
 
 
-def counted(tested: Sequence[Conclusion], more: str = "") -> str:
-    """How many tests show what, as a clause; `more` adds to the count of the first side that is shown."""
-    counts: dict[str, list[Conclusion]] = {}
-    if all(each.verdict != "bias" for each in tested):
-        counts[tested[0].declared.above] = []
-    for each in sorted(tested, key=lambda each: (CARD_VERDICTS.index(each.verdict), each.estimate.value < 0)):
-        counts.setdefault(side(each) if each.verdict == "bias" else COUNTED[each.verdict], []).append(each)
-    shown = [
-        f"in {len(found)}{more * (place == 0)}: {filled(words, found or tested)}"
-        for place, (words, found) in enumerate(counts.items())
-        if words not in COUNTED.values()
-    ]
-    rest = [f"{words}: {len(found)}" for words, found in counts.items() if words in COUNTED.values()]
-    return f"of {len(tested)} test{'s' * (len(tested) > 1)} shown {'; '.join([*shown, *rest])}"
+def counted(tested: Sequence[Conclusion], more: str = "", subject: str = "the judge") -> str:
+    """How many tests show what of the subject, as a clause; `more` adds to the first side that is shown."""
+    if len(tested) == 1:
+        return f"the only test: {clause(tested)}{more * (tested[0].verdict == 'bias')}"
+    sides: dict[str, list[Conclusion]] = {}
+    for each in sorted(tested, key=lambda each: each.estimate.value < each.declared.null):
+        if each.verdict == "bias":
+            sides.setdefault(side(each), []).append(each)
+    shown = [f"{len(found)} that it {filled(words, found)}" for words, found in sides.items()]
+    if sides:
+        words, found = next(iter(sides.items()))
+        verb = "show" if len(found) > 1 else "shows"
+        shown[0] = f"{len(found)} of {len(tested)} tests {verb} that {subject} {filled(words, found)}{more}"
+    else:
+        shown = [f"none of {len(tested)} tests shows that {subject} {filled(tested[0].declared.above, tested)}"]
+    return "; ".join([" and ".join(shown), *_not_shown(tested)])
+
+
+def _not_shown(several: Sequence[Conclusion], but: str = "") -> list[str]:
+    """How many numbers have each other standing than that of a bias, and than `but`."""
+    verdicts = [each.verdict for each in several]
+    counts = {verdict: verdicts.count(verdict) for verdict in COUNTED if verdict in verdicts and verdict != but}
+    return [f"{n} {COUNTED[verdict][n > 1]}" for verdict, n in counts.items()]
 
 
 def headline(
-    conclusions: Sequence[Conclusion], here: str = "{judge}", more: str = "", unreadable: float = math.nan
+    conclusions: Sequence[Conclusion],
+    here: str = "{judge}",
+    more: str = "",
+    unreadable: float = math.nan,
+    subject: str = "the judge",
 ) -> Headline | None:
     """How many tests of a family show what, of numbers of one source of data; the largest that stands carries it.
 
-    `here` says which that is, with braces; `more` as in `counted`. None for no numbers.
+    `here` says which that is, with braces; `more` and `subject` as in `counted`. None for no numbers.
     """
     if not conclusions:
         return None
     first = gravest(conclusions)[0]
     tested = [each for each in conclusions if not math.isnan(each.p)]
     if tested:
-        said = f"{counted(tested, more)}; largest: {filled(here, [first])}"
+        said = f"{counted(tested, more, subject)}; largest: {filled(here, [first])}"
     else:
-        said = f"nothing was tested: {clause([each for each in conclusions if each.verdict == first.verdict])}"
-        others = [each.verdict for each in conclusions if each.verdict != first.verdict]
-        said += "".join(f"; {words}: {others.count(each)}" for each, words in COUNTED.items() if each in others)
+        gravely = clause([each for each in conclusions if each.verdict == first.verdict])
+        said = "; ".join([f"no test was possible; {gravely}", *_not_shown(conclusions, but=first.verdict)])
     return Headline(sentence(said, first.estimate.data), first.estimate, unreadable)

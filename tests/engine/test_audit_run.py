@@ -84,6 +84,7 @@ def test_planted_biases_are_found_within_planned_cost(
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "card" / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_a_fair_judge_is_not_accused_and_its_card_says_what_would_have_been_found(serve: Any, tmp_path: Path) -> None:
     server = serve(served({"sharpness": 2.0}))
     done = run(tmp_path, server.url, "--text", "--concurrency", "3")
@@ -119,6 +120,7 @@ def test_an_audit_that_is_interrupted_half_way_goes_on_and_pays_nothing_twice(se
     assert sorted(Counter(prompts.values()).items()) == [(1, 504), (2, 48)]
 
 
+@pytest.mark.slow
 def test_a_server_that_fails_on_the_way_costs_nothing_twice(serve: Any, tmp_path: Path) -> None:
     judge = served({})
     server = serve(lambda call: Fault("key") if 200 <= call.n < 230 else judge(call))
@@ -131,7 +133,14 @@ def test_a_server_that_fails_on_the_way_costs_nothing_twice(serve: Any, tmp_path
     assert server.count(billed=True) == 600 and len(server.calls) == 600 + refused
 
 
-@pytest.mark.parametrize(("kind", "outcome"), [("refusal", "refused"), ("length", "truncated"), ("prose", "unparsed")])
+@pytest.mark.parametrize(
+    ("kind", "outcome"),
+    [
+        ("refusal", "refused"),
+        pytest.param("length", "truncated", marks=pytest.mark.slow),
+        pytest.param("prose", "unparsed", marks=pytest.mark.slow),
+    ],
+)
 def test_a_judge_that_gives_no_verdicts_is_counted_and_named(
     serve: Any, tmp_path: Path, kind: str, outcome: str
 ) -> None:
@@ -266,6 +275,7 @@ def test_an_amount_that_is_no_number_is_refused_before_the_plan(serve: Any, tmp_
     assert f"price.input = {amount}: Input should be" in str(price.exception)
 
 
+@pytest.mark.slow
 def test_the_card_of_the_same_name_at_another_address_is_not_replaced(serve: Any, tmp_path: Path) -> None:
     one, two = serve(served({})), serve(served({}))
     assert run(tmp_path, one.url).exit_code == 0
@@ -297,6 +307,7 @@ def test_limits_and_parameters_of_the_command_line_reach_the_judge(
         assert refused.exit_code and "params" in f"{refused.output} {refused.exception}" and len(judges) == 3
 
 
+@pytest.mark.slow
 def test_the_notebook_writes_the_card_of_the_command(serve: Any, tmp_path: Path) -> None:
     server = serve(served(BIASED))
     where = {"model": "own/Judge-7B", "base_url": f"{server.url}/v1", "settings": {"max_tokens": 64}}

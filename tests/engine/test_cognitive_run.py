@@ -177,6 +177,7 @@ def test_a_repeat_that_is_added_weeks_later_has_a_control_of_its_own(serve: Any,
     assert set(third["partner"]) == {2}, "asked on the same day"
 
 
+@pytest.mark.slow
 def test_a_pilot_asks_a_few_of_each_model_tells_what_is_expected_and_counts(serve: Any, tmp_path: Path) -> None:
     server = serve(decider)
     alone = settled(tmp_path, server)
@@ -233,6 +234,7 @@ def comparing(folder: Path, server: JudgeServer, **parameters: Any) -> Experimen
     return experiment("arena_hard_position_bias", folder, server, **given)
 
 
+@pytest.mark.slow
 def test_a_real_article_goes_through_all_phases_with_three_sdks(serve: Any, tmp_path: Path, real_data: Path) -> None:
     server = serve(reader)
     source = real_data / "quality" / "quality_example_52845.jsonl"
@@ -273,6 +275,7 @@ def test_passages_are_marked_for_the_cache_where_the_provider_wants_it(
     assert sent == {"openai", "anthropic", "google"}
 
 
+@pytest.mark.slow
 def test_a_dose_that_is_added_weeks_later_has_a_control_of_its_own_and_moves_no_finished_number(
     serve: Any, tmp_path: Path
 ) -> None:

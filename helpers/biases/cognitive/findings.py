@@ -157,8 +157,8 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     """
     found = conclusions(estimates, "bias_effect")
     judges = {each.estimate.where["judge"] for each in found if "judge" in each.estimate.where}
-    more = f" (mean of {len(judges)} models)"
-    return headline_of(overall(found), "{bias}", more) if found else _published(estimates)
+    subject = f"the mean of {len(judges)} models"
+    return headline_of(overall(found), "{bias}", subject=subject) if found else _published(estimates)
 
 
 def _published(estimates: Sequence[Estimate]) -> Headline | None:

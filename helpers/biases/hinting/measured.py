@@ -243,6 +243,6 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
         text = f"named authors moved own first places by {moved} pp on average; how many verdicts changed was not "
         text += "published, so that neither an effect nor its absence is shown"
         return Headline(sentence(text, each.data), each)
-    head = headline_of([*averages.values()], "the hint {hint}")
+    head = headline_of([*averages.values()], "the hint {hint}", subject="naming authors")
     same = [hint for hint, verdict in paired.conclusions(estimates).items() if verdict == "equivalent"]
     return replace(head, sentence=f"{head.sentence[:-1]}; equivalent: {listed(same)}.") if head and same else head

@@ -140,7 +140,7 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     else:
         most = max(each.estimate.clusters for each in found)
         articles = f"{most} article{'s' * (most != 1)} with own wrong answers at most"
-        said = f"nothing was tested: {clause([first])} ({articles})"
+        said = f"no test was possible; {clause([first])} ({articles})"
     return Headline(sentence(said, first.estimate.data), first.estimate)
 
 
