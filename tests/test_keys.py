@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from helpers import paths
 from helpers.providers import keys
 from helpers.providers.keys import addresses, key_variables
+from helpers.providers.meanings import classify
 from helpers.types import Completion, Model
 from tests.leaks import PLANTED, holds, leaks, spelled
 
@@ -205,17 +206,13 @@ def test_words_numbers_paths_and_short_values_are_no_secrets(monkeypatch: pytest
 
 
 def test_an_error_that_tells_a_key_or_comes_from_one_that_does_is_said_anew() -> None:
-    plain = ValueError("nothing to hide")
-    assert keys.redacted(plain) is plain
-    try:
-        try:
-            raise KeyError(OPENAI)
-        except KeyError as below:
-            raise TypeError("a harmless word") from below
-    except TypeError as error:
-        told = keys.redacted(error)
-    assert str(told) == "TypeError: a harmless word" and told.__cause__ is None
-    assert str(keys.redacted(TypeError(f"bad {OPENAI}"))) == "TypeError: bad [OPENAI_API_KEY]"
+    plain, above = ValueError("nothing to hide"), TypeError("a harmless word")
+    above.__cause__ = KeyError(OPENAI)
+    told = {plain: "nothing to hide", above: "TypeError: a harmless word"}
+    for error, words in {**told, TypeError(f"bad {OPENAI}"): "TypeError: bad [OPENAI_API_KEY]"}.items():
+        with pytest.raises((ValueError, RuntimeError)) as raised:
+            classify(error, wall=0.0)
+        assert str(raised.value) == words and raised.value.__cause__ is None
 
 
 @pytest.mark.parametrize(

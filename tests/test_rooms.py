@@ -72,10 +72,10 @@ STUDIES = sorted((paths.ROOT / "studies").rglob("*.py"))
 #: How many lines and files rooms may have: what they have, so that a change pays for what it adds. Only ever lowered.
 MOST = {
     "types paths escaping json_text services": (798, 5),
-    "config": (940, 4),
+    "config": (899, 4),
     "prompts verdicts": (750, 4),
     "datasets": (3_900, 13),
-    "providers": (2_395, 11),
+    "providers": (2_100, 11),
     "store": (950, 4),
     "judge": (1_350, 5),
     "frames": (350, 1),

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, create_model
 
 from .. import paths
 from ..types import Collection, Experiment, Model, Question, short_hash
-from .models import Rate, Usd, known_models, load_limits, load_models, model_of, perhaps, speaking_models
+from .models import Rate, Usd, known_models, load_limits, load_models, model_of, perhaps
 from .yaml_text import ConfigError, Settings, Strict, checked, fault, line_words, parse_yaml, read_yaml
 
 #: The entry of `budget_usd` that limits all models together; no model can have this name there.
@@ -27,15 +27,12 @@ STYLES = get_args(Style)
 
 
 def _by_category(entries: list[str], info: ValidationInfo) -> dict[str, Model]:
-    """The models that entries name by category: `category=name`, or a name alone for all that are not named ("other").
-
-    They replace those of config.yaml: a category that is left out or misspelt never gets a default model.
-    """
+    """The models that entries name by category: `category=name`, or a name alone for all others ("other")."""
     parts = [[part.strip() for part in entry.rpartition("=")] for entry in entries]
-    names = {category or "other": name for category, _, name in parts}
+    names = {category or "other": name for category, _, name in parts}  # no default for one that is left out
     if len(names) < len(entries):
         raise ValueError(fault("categories"))
-    return {category: speaking_models([name], info)[0] for category, name in names.items()}
+    return {category: known_models([name], info)[0] for category, name in names.items()}
 
 
 def _one_or_published(name: str, info: ValidationInfo) -> Model | None:
@@ -49,7 +46,7 @@ def _each_once(chosen: list[str]) -> list[str]:
     return chosen
 
 
-Models = Annotated[Names, AfterValidator(_each_once), AfterValidator(speaking_models)]
+Models = Annotated[Names, AfterValidator(_each_once), AfterValidator(known_models)]
 #: What a parameter of one experiment can be where its default does not tell.
 KINDS: dict[str, Any] = {
     "text": str | None,
@@ -61,6 +58,16 @@ KINDS: dict[str, Any] = {
 }
 
 
+def _one_of_them(name: str, info: ValidationInfo) -> str:
+    """The name of an experiment or, in fields that stand after its `parameters`, of one of these."""
+    if name not in (valid := [*info.data.get("parameters", info.context or ())]):
+        raise ValueError(fault("choices", valid=valid))
+    return name
+
+
+Choice = Annotated[str, AfterValidator(_one_of_them)]
+
+
 class Elsewhere(Strict):
     """A file or folder of another dataset repository."""
 
@@ -70,16 +77,13 @@ class Elsewhere(Strict):
 
 
 class Hub(Strict):
-    """Where published files lie in a dataset repository; without `questions` those are taken that the answers hold.
-
-    Of several places of judgments a later one adds the conditions that the earlier ones do not hold.
-    """
+    """Where published files lie in a dataset repository."""
 
     repo: str
     revision: str = "main"
-    questions: str | Elsewhere | None = None
+    questions: str | Elsewhere | None = None  # None: those that the answers hold
     answers: str | list[str] | None = None
-    judgments: str | list[str] | None = None
+    judgments: str | list[str] | None = None  # a later place adds the conditions that earlier ones do not hold
 
 
 class ExperimentConfig(Strict):
@@ -91,8 +95,8 @@ class ExperimentConfig(Strict):
 
     title: str
     bias: str
-    after: list[str] = Field([])
-    extends: str | None = None
+    after: list[Choice] = Field([])
+    extends: Choice | None = None
     judges: Names
     candidates: list[str] = Field([])
     repeats: int = Field(1, ge=1)
@@ -102,8 +106,8 @@ class ExperimentConfig(Strict):
     hub: Hub | None = None
     options: dict[str, Any] = Field({})
     parameters: dict[str, Any] = Field({})
-    kinds: dict[str, Literal[tuple(KINDS)] | Names] = Field({})  # type: ignore[valid-type]
-    asking: list[str] = Field([])
+    kinds: dict[Choice, Literal[tuple(KINDS)] | Names] = Field({})  # type: ignore[valid-type]
+    asking: list[Choice] = Field([])
     methods: dict[Literal["orders", "tests"], str] = Field({})
 
 
@@ -138,7 +142,7 @@ class CollectionParameters(Strict):
     """The parameters of a notebook that collects, with their defaults."""
 
     results: Names | None = Field(None, description=fault("names"))
-    failed: Names | None = Field(None, description=fault("names"))
+    failed: Annotated[list[Choice], Field(min_length=1)] | None = Field(None, description=fault("names"))
     verdicts: str | None = None
     figure_style: Style = "paper"
     out: str | None = None
@@ -186,27 +190,16 @@ def load_config(name: str) -> ExperimentConfig:
     known = experiment_names()
     if name not in known:
         raise ConfigError(f"no experiment '{name}'; there are: {', '.join(known)}")
-    config = _load(ExperimentConfig, name)
-    for key, named, valid in (
-        ("after", config.after, known),
-        ("extends", [config.extends or name], known),
-        ("kinds", config.kinds, config.parameters),
-        ("asking", config.asking, config.parameters),
-    ):
-        if unknown := [each for each in named if each not in valid]:
-            where = line_words(paths.EXPERIMENTS / name / "config.yaml", (key, unknown[0]))
-            words = f"{where}{key} = {', '.join(unknown)}: there are: {', '.join(valid)}"
-            raise ConfigError(f"experiments/{name}/config.yaml: {words}")
-    return config
+    return _load(ExperimentConfig, name, known)
 
 
-def _load(kind: type[Settings], name: str) -> Settings:
+def _load(kind: type[Settings], name: str, known: list[str]) -> Settings:
     path = paths.EXPERIMENTS / name / "config.yaml"
-    return checked(kind, read_yaml(path), f"experiments/{name}/config.yaml", path)
+    return checked(kind, read_yaml(path), f"experiments/{name}/config.yaml", path, context=known)
 
 
 def _settle(
-    kind: type[Settings], name: str, given: Mapping[str, Any], usual: Mapping[str, Any], models: Mapping[str, Model]
+    kind: type[Settings], name: str, given: Mapping[str, Any], usual: Mapping[str, Any], context: Any
 ) -> tuple[Settings, dict[str, Any], Path]:
     """Parameters, where null those that are `usual`; those that are not the defaults; and the folder of the results."""
     defaults = _defaults(kind)
@@ -214,7 +207,7 @@ def _settle(
         raise ConfigError(f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(defaults)}")
     changed = {key: given[key] for key in defaults if key in given and given[key] != defaults[key]}
     usual = {key: value for key, value in usual.items() if key in defaults and value and defaults[key] is None}
-    settled = checked(kind, {**usual, **changed}, f"parameters of {name}", context=models)
+    settled = checked(kind, {**usual, **changed}, f"parameters of {name}", context=context)
     digest = short_hash(json.dumps(changed, sort_keys=True, default=str), digits=10)
     folder = paths.RUNS / f"{name}-{digest}" if changed else paths.FIGURES / name
     return settled, changed, (Path(settled.out).expanduser() if settled.out else folder).resolve()
@@ -235,10 +228,7 @@ def builtin_knowledge() -> dict[str, Question]:
 
 
 def load_experiment(name: str, models_file: Path | None = None, **parameters: Any) -> Experiment:
-    """Settle a run of experiment `name` from its config.yaml and the parameters of its notebook.
-
-    Everything wrong is a ConfigError before any call: an unknown parameter, a wrong type, real judges on made-up texts.
-    """
+    """A run of experiment `name`, from its config.yaml and its parameters; all that is wrong is a ConfigError."""
     config = load_config(name)
     models = load_models(models_file or paths.MODELS, builtin_knowledge())
     of_call = {key: parameters[key] for key in ("concurrency", "timeout_seconds") if parameters.get(key)}
@@ -255,24 +245,22 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
         facts["defaults"] = [json.dumps(config.parameters.get(key)) for key in idle]
         raise ConfigError(f"parameters of {name}: {fault('idle', **facts)}")
     budget = settled.budget_usd
-    settings = (
-        dict(config)
-        | dict(settled)
-        | {
-            "name": name,
-            "candidates": settled.candidates or (),
-            "budget_usd": budget.get(TOTAL, math.fsum(budget.values())) if isinstance(budget, dict) else budget,
-            "out": out,
-            "store": Path(settled.store).expanduser().resolve() if settled.store else paths.REPLIES,
-            "default": not changed,
-            "own": own,
-            "folder": paths.EXPERIMENTS / name,
-            "shared": paths.EXPERIMENTS / (config.extends or name),
-            "builtin": paths.DATA / (config.extends or name) / config.builtin,
-            "hub": config.hub.model_dump() if config.hub else None,
-            "parameters": changed,
-        }
-    )
+    settings = {
+        **dict(config),
+        **dict(settled),
+        "name": name,
+        "candidates": settled.candidates or (),
+        "budget_usd": budget.get(TOTAL, math.fsum(budget.values())) if isinstance(budget, dict) else budget,
+        "out": out,
+        "store": Path(settled.store).expanduser().resolve() if settled.store else paths.REPLIES,
+        "default": not changed,
+        "own": own,
+        "folder": paths.EXPERIMENTS / name,
+        "shared": paths.EXPERIMENTS / (config.extends or name),
+        "builtin": paths.DATA / (config.extends or name) / config.builtin,
+        "hub": config.hub.model_dump() if config.hub else None,
+        "parameters": changed,
+    }
     experiment = Experiment(**{field.name: settings[field.name] for field in fields(Experiment)})
     _refuse_made_up(experiment, config.kinds, models)
     limits_of(experiment)  # a name that this run does not ask is refused before anything is planned
@@ -280,16 +268,14 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
 
 
 def limits_of(experiment: Experiment) -> dict[str, float]:
-    """What a run may spend on single models, by name; empty where `budget_usd` is one amount for all.
-
-    A model that is not named has what the `total` leaves, and nothing where there is no total.
-    """
+    """What a run may spend on single models, by name; empty where `budget_usd` is one amount for all."""
     amounts = experiment.parameters.get("budget_usd")
     if not isinstance(amounts, Mapping):
         return {}
     valid = [*dict.fromkeys(model.name for model in experiment.models), TOTAL]
     if unknown := sorted(set(amounts) - set(valid)):
         raise ConfigError(f"parameters of {experiment.name}: {fault('stranger', names=unknown, valid=valid)}")
+    # A model that is not named has what the `total` leaves, and nothing where there is no total.
     named = {name: float(usd) for name, usd in amounts.items() if name != TOTAL}
     return named if TOTAL in amounts else dict.fromkeys(valid[:-1], 0.0) | named
 
@@ -315,11 +301,9 @@ def load_collection(name: str, **parameters: Any) -> Collection:
     """Settle a notebook that collects from its config.yaml and its parameters; everything wrong is a ConfigError."""
     if name not in collection_names():
         raise ConfigError(f"'{name}' collects nothing; these do: {', '.join(collection_names())}")
-    title = _load(CollectionConfig, name).title
-    settled, changed, out = _settle(CollectionParameters, name, parameters, {}, {})
     known, where = experiment_names(), f"parameters of {name}"
-    if unknown := [each for each in settled.failed or () if each not in known]:
-        raise ConfigError(f"{where}: failed = {', '.join(unknown)}: there are: {', '.join(known)}")
+    title = _load(CollectionConfig, name, known).title
+    settled, changed, out = _settle(CollectionParameters, name, parameters, {}, known)
     folders = [Path(each).expanduser().resolve() for each in settled.results or ()]
     if absent := [str(folder) for folder in folders if not folder.is_dir()]:
         raise ConfigError(f"{where}: results = {', '.join(absent)}: no such folder")

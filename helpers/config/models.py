@@ -132,21 +132,15 @@ def perhaps(names: Sequence[str], known: Sequence[str]) -> str:
 
 
 def known_models(names: list[str], info: ValidationInfo, published: bool = False) -> tuple[Model, ...]:
-    """The models with these names among those of the `context`; ValueError where one is unknown."""
+    """The models with these names; ValueError where one is unknown, or only edits and cannot be `published`."""
     models, role = info.context or {}, str(info.field_name).removesuffix("s")
     if unknown := [name for name in names if name not in models]:
         known = sorted(name for name, model in models.items() if published or model.vendor != RULES)
         words = "unknown_or_published" if published else "unknown_model"
         raise ValueError(fault(words, role=role, names=unknown, near=perhaps(unknown, known), known=known))
+    if rules := [name for name in names if models[name].vendor == RULES and not published]:
+        raise ValueError(fault("rules", role=role, names=rules))
     return tuple(models[name] for name in names)
-
-
-def speaking_models(names: list[str], info: ValidationInfo) -> tuple[Model, ...]:
-    """The models with these names; ValueError where one only edits texts by rules."""
-    models = known_models(names, info)
-    if rules := [model.name for model in models if model.vendor == RULES]:
-        raise ValueError(fault("rules", role=str(info.field_name).removesuffix("s"), names=rules))
-    return models
 
 
 class LimitEntry(Strict):

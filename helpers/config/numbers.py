@@ -13,20 +13,11 @@ from pydantic import Field
 from .. import paths
 from ..types import Estimand, Family
 from . import experiment_names, load_config
-from .yaml_text import ConfigError, Strict, checked, fault, line_words, read_yaml
+from .yaml_text import STRICT, ConfigError, Strict, checked, fault, line_words, read_yaml
 
 FILE = "numbers.yaml"
 #: What each unit of a number means to a reader.
-UNITS = {
-    "rate": "a share from 0 to 1, shown in %",
-    "pp": "a difference of shares, shown in percentage points (pp)",
-    "sd_pp": "a spread of shares, shown in percentage points (pp)",
-    "logit": "log-odds; 0 is no effect",
-    "log": "natural logarithm",
-    "alpha": "Krippendorff's alpha; 0 is chance, 1 is full agreement",
-    "score": "a score on its own scale",
-    "count": "a count",
-}
+UNITS: dict[str, str] = STRICT["units"]
 #: A name, as it stands in tables, files and the text of other numbers.
 Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Text = Annotated[str, Field(pattern=r"\S")]
@@ -101,10 +92,7 @@ class Numbers:
 
 
 def number_files() -> dict[str, Path]:
-    """Where the numbers of each bias module are declared: numbers.yaml of its experiment, or of a folder of its name.
-
-    Two files for one module are a ConfigError that names both.
-    """
+    """Where the numbers of each bias module are declared: numbers.yaml of its experiment, or of its own folder."""
     known, found = experiment_names(), {}
     for path in sorted(paths.EXPERIMENTS.glob(f"*/{FILE}")):
         name = path.parent.name

@@ -41,10 +41,7 @@ class ConfigError(ValueError):
 
 
 class Strict(BaseModel):
-    """Settings of which none is unknown, none changes and no type is guessed: True is no number, and "5" is none.
-
-    The `description` of a field is what an error about it adds: what can stand there.
-    """
+    """Settings of which none is unknown, none changes and no type is guessed; an error adds a field's `description`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, protected_namespaces=())
 
@@ -97,10 +94,7 @@ def parse_yaml(text: str, where: str) -> Any:
 
 
 def line_of(path: Path, keys: Keys) -> int | None:
-    """The line of a file in which the setting with these names stands, or of what is around it where it is missing.
-
-    None where the file is no YAML (any more).
-    """
+    """The line of the setting with these names, or of what is around it; None where the file is no YAML (any more)."""
     try:
         lines = _parse_file(path.read_bytes(), False, path)[1]
     except (ConfigError, OSError):
@@ -193,8 +187,7 @@ def checked(
 ) -> Settings:
     """`values` as a `kind`; what is unknown, missing or of a wrong type is a ConfigError naming `where` and field.
 
-    Where the values stand in a file at `path`, below the keys `at`, each fault is named with its line. Validators can
-    see the `context`.
+    Where they stand in a file at `path`, below the keys `at`, each fault has its line; validators see the `context`.
     """
     faults: dict[Keys, list[Any]] = {}
     try:

@@ -126,7 +126,7 @@ def judgments(trials: Iterable[Trial], replied: Mapping[str, Completion]) -> lis
 
 
 def _read(trial: Trial, reply: Completion) -> Judgment:
-    return verdicts.read(trial, reply, tokens_of(trial.judge, reply))
+    return verdicts.read(trial, reply, tokens_of(reply))
 
 
 def check_fit(

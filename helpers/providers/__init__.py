@@ -1,9 +1,9 @@
 """The only door to models: one async function a provider, one retry policy for all, one reader of the environment.
 
 A provider is a module with `client(model, key)` (which has an asynchronous `close()`), `send(client, request) -> Sent`
-(the raw body) and `read(raw) -> Completion`; where the API can tell them also `tokens(raw)`, `retires(model_id)`. Its
-SDK is imported inside, without its own retries, on `transport.http_client()`; what its errors and endings mean stands
-in meanings.toml. It has an entry in services.toml, and its variables in .env.example and the README.
+(the raw body) and `read(raw) -> Completion`; where the SDK can tell it also `retires(model_id)`. Its SDK is imported
+inside, without its own retries, on `transport.http_client()`; what its errors and endings mean stands in meanings.toml,
+how calls wait in policy.toml. It has an entry in services.toml, and its variables in .env.example and the README.
 """
 
 from .keys import addresses, missing_keys

@@ -26,11 +26,8 @@ async def send(client: Any, request: Request) -> Sent:
     if request.cacheable:
         shared = {"type": "text", "text": request.prompt[: request.cacheable], "cache_control": {"type": "ephemeral"}}
         content = [shared, {"type": "text", "text": request.prompt[request.cacheable :]}]
-    body: dict[str, Any] = {
-        "model": request.model.model_id,
-        "messages": [{"role": "user", "content": content}],
-        **request.params,
-    }
+    messages = [{"role": "user", "content": content}]
+    body: dict[str, Any] = {"model": request.model.model_id, "messages": messages, **request.params}
     if request.system:
         body["system"] = request.system
     if request.schema is not None:
@@ -44,20 +41,11 @@ def read(raw: str) -> Completion:
     body = loads(raw)
     usage = fields(body.get("usage"))
     cached, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
-    return Completion(
-        "",
-        "ok",
-        text="".join(block["text"] for block in body["content"] if block["type"] == "text"),
-        finish=finish_of(body["stop_reason"]),
-        usage=Usage(
-            input=None if usage.get("input_tokens") is None else summed(usage["input_tokens"], cached, written),
-            output=usage.get("output_tokens"),
-            reasoning=fields(usage.get("output_tokens_details")).get("thinking_tokens"),
-            cached=cached,
-            written=written,
-        ),
-        model=body.get("model"),
-    )
+    read = None if usage.get("input_tokens") is None else summed(usage["input_tokens"], cached, written)
+    reasoning = fields(usage.get("output_tokens_details")).get("thinking_tokens")
+    counts = Usage(read, usage.get("output_tokens"), reasoning, cached, written)
+    text = "".join(block["text"] for block in body["content"] if block["type"] == "text")
+    return Completion("", "ok", text, finish_of(body["stop_reason"]), counts, body.get("model"))
 
 
 def retires(model_id: str) -> str | None:

@@ -1,8 +1,7 @@
 """Keys stay in the environment: which variables hold secrets, and text without them in whatever spelling.
 
 A secret is the value of a variable that holds a key (`declare`) or whose name says so, and the password in an address;
-plain words, numbers, paths and short values are none. What looks like a key (keys.toml) is struck out, too. `strike`
-looks into a text as it is and each time its escapes are undone; `recuse check` finds the same.
+plain words, numbers, paths and short values are none. What looks like a key (keys.toml) is struck out, too.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ import base64
 import html
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import is_dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -21,28 +20,14 @@ from ..paths import load_table
 from ..services import SERVICES
 from ..types import Model
 
-SHORTEST = 8
-#: So many consecutive characters of a key give it away; shorter keys, and texts with blanks in them, only as a whole.
-RUN = 16
+TABLE = load_table("providers/keys.toml")
+SHORTEST, RUN, DEEPEST = TABLE["shortest"], TABLE["run"], TABLE["deepest"]
 #: Wherever RUN characters of a text begin, one of its blocks of so many, counted from its beginning, is among them.
 BLOCK = RUN // 2
-#: Values that cannot be distinguished from ordinary text: up to three words of letters; numbers, dates, versions.
-_WORD = "(?:[a-z]{1,14}|[A-Z]{1,14}|[A-Z][a-z]{1,13})"
-PLAIN = re.compile(rf"{_WORD}(?:[ ._-]{_WORD}){{0,2}}|[\d .,:_/+-]{{1,15}}")
-PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
-#: A character as programs escape it: by its bytes in UTF-8 (addresses, Python) or its number or name (JSON, HTML), and
-#: by any number of backslashes.
-_HEX = "[0-9a-fA-F]"
-ESCAPE = re.compile(
-    rf"%([0-7]{_HEX}|[89a-fA-F]{_HEX}(?:%[89abAB]{_HEX})*)|&(#\d{{1,7}}|#[xX]{_HEX}{{1,6}}|\w{{2,8}});"
-    rf"|\\\\*+(?:x([0-7]{_HEX}|[89a-fA-F]{_HEX}(?:\\+x[89abAB]{_HEX})*)|u({_HEX}{{4}})|(.))?",
-    re.DOTALL,
+PLAIN, PASSWORD, ESCAPE, MASK, NAMES = (
+    re.compile(TABLE[name], re.VERBOSE) for name in ("plain", "password", "escape", "mask", "names")
 )
-CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-#: How often a text is decoded at most: JSON in an address in HTML in JSON.
-DEEPEST = 4
-#: What services put in the place of the middle of a key when they show which one was wrong.
-MASK = re.compile(r"\*{3,}|\.{3,}|…|•{3,}|·{3,}")
+LIKE = [(each["signs"], re.compile(each["pattern"], re.VERBOSE | re.ASCII)) for each in TABLE["like"]]
 
 #: (value, variable) of every secret.
 Known = tuple[tuple[str, str], ...]
@@ -50,9 +35,6 @@ Known = tuple[tuple[str, str], ...]
 Span = tuple[int, int, str]
 
 _declared: set[str] = set()
-
-
-# --- the environment --------------------------------------------------------------------------------------------------
 
 
 def key_variables(model: Model) -> tuple[str, ...]:
@@ -75,9 +57,8 @@ def key_of(model: Model) -> str | None:
 def missing_keys(models: Iterable[Model]) -> dict[str, list[str]]:
     """Variables that must be set before these models can be asked, with the models that need each."""
     missing: dict[str, list[str]] = {}
-    for model in models:
-        if not model.simulated and key_of(model) is None:
-            missing.setdefault(" or ".join(key_variables(model)), []).append(model.name)
+    for model in [each for each in models if not each.simulated and key_of(each) is None]:
+        missing.setdefault(" or ".join(key_variables(model)), []).append(model.name)
     return missing
 
 
@@ -119,7 +100,7 @@ def secrets() -> Known:
 @lru_cache(maxsize=1024)
 def _names_secret(name: str) -> bool:
     words = re.sub(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", "_", name).upper()
-    return bool(_table()["names"].search(words))
+    return bool(NAMES.search(words))
 
 
 def _is_secret(value: str) -> bool:
@@ -138,46 +119,22 @@ def _parts(value: str) -> tuple[str, ...]:
     return tuple(each for each in dict.fromkeys((whole, bare, *pieces)) if _is_secret(each))
 
 
-# --- where secrets stand in a text ------------------------------------------------------------------------------------
-
-
-@cache
-def _table() -> dict[str, Any]:
-    table = load_table("providers/keys.toml")
-    table["names"] = re.compile(table["names"], re.VERBOSE)
-    for each in table["like"]:
-        each["pattern"] = re.compile(each["pattern"], re.VERBOSE | re.ASCII)
-    return table
-
-
 def _spans(text: str, known: Known, like: bool, deepest: int = DEEPEST) -> list[Span]:
     """Where keys stand in a text, as it is and once its escapes are undone, in order and disjoint."""
-    spans, plain = _merged(_runs(text, known)), ESCAPE.sub(_unescape, text) if deepest else text
+    spans, plain = _runs(text, known), ESCAPE.sub(_unescape, text) if deepest else text
     if plain != text:
-        return _merged([*spans, *_origins(text, _spans(plain, known, like, deepest - 1))])
-    for find in (_masked, _like) if like else ():
-        rest = _replaced(text, spans, lambda span: "\0" * (span[1] - span[0]))
-        spans = _merged([*spans, *find(rest, known)])
-    return spans
-
-
-def _merged(spans: list[Span]) -> list[Span]:
-    """The spans in order; those that overlap as one, with the name of the first."""
+        spans += _origins(text, _spans(plain, known, like, deepest - 1))
+    elif like:
+        low, spans = text.lower(), [*spans, *_masked(text, known)]
+        for pattern in [pattern for signs, pattern in LIKE if any(sign in low for sign in signs)]:
+            spans += [(*match.span("key"), "key") for match in pattern.finditer(text)]
     merged: list[Span] = []
-    for begin, end, name in sorted(spans):
+    for begin, end, name in sorted(spans, key=lambda span: (span[0], span[2] == "key")):  # a variable's name says more
         if merged and begin < merged[-1][1]:
             begin, last, name = merged.pop()
             end = max(last, end)
         merged.append((begin, end, name))
     return merged
-
-
-def _replaced(text: str, spans: list[Span], word: Callable[[Span], str]) -> str:
-    parts, done = [], 0
-    for span in spans:
-        parts += [text[done : span[0]], word(span)]
-        done = span[1]
-    return "".join([*parts, text[done:]])
 
 
 def _unescape(escape: re.Match[str]) -> str:
@@ -186,7 +143,7 @@ def _unescape(escape: re.Match[str]) -> str:
         return bytes.fromhex(octets.replace("%", "").replace("\\", "").replace("x", "")).decode("utf-8", "replace")
     if entity:
         return html.unescape(f"&{entity};")
-    return chr(int(code, 16)) if code else CONTROLS.get(sign, sign or "")
+    return chr(int(code, 16)) if code else TABLE["controls"].get(sign, sign or "")
 
 
 def _origins(text: str, spans: list[Span]) -> list[Span]:
@@ -203,11 +160,7 @@ def _origins(text: str, spans: list[Span]) -> list[Span]:
 
 @lru_cache(maxsize=8)
 def _spellings(known: Known) -> tuple[dict[str, str], dict[str, str], set[str]]:
-    """Whole spellings of secrets, and RUN characters of one, with their variables; the blocks of these.
-
-    A secret is spelled as it is, decoded, in hex, or anywhere within base64 at three shifts; "+" is a blank, as in
-    URLs.
-    """
+    """Spellings of secrets (as they are, decoded, in hex, within base64), RUN characters of one, and their blocks."""
     whole: dict[str, str] = {}
     runs: dict[str, str] = {}
     for value, name in known:
@@ -252,21 +205,14 @@ def _masked(text: str, known: Known) -> Iterator[Span]:
                 break
 
 
-def _like(text: str, known: Known) -> Iterator[Span]:
-    """Where a text holds what looks like a key."""
-    low = text.lower()
-    for each in _table()["like"]:
-        if any(sign in low for sign in each["signs"]):
-            yield from ((*match.span("key"), "key") for match in each["pattern"].finditer(text))
-
-
-# --- text without keys ------------------------------------------------------------------------------------------------
-
-
 def strike(text: str, known: Known, like: bool = True) -> tuple[str, list[str]]:
     """The text with `[NAME]` and `[key]` for keys, and whose they were; `like`: masked ones and lookalikes, too."""
-    spans = _spans(text, known, like)
-    return _replaced(text, spans, lambda span: f"[{span[2]}]"), [name for _, _, name in spans]
+    parts, names, done = list[str](), list[str](), 0
+    for begin, end, name in _spans(text, known, like):
+        parts += [text[done:begin], f"[{name}]"]
+        names.append(name)
+        done = end
+    return "".join([*parts, text[done:]]), names
 
 
 def redact(text: str) -> str:
@@ -304,21 +250,10 @@ def causes(error: BaseException) -> list[BaseException]:
     return links
 
 
-def redacted(error: Exception) -> Exception:
-    """The error itself where no link of its chain tells a key, else one that says the same without."""
-    if not any(found(f"{link}\n{link!r}") for link in causes(error)):
-        return error
-    return RuntimeError(redact(f"{type(error).__name__}: {error}"))
-
-
 def refuse(parameters: Mapping[str, Any]) -> None:
     """ValueError where a parameter holds a key: parameters are written into the executed notebook."""
     for name, value in parameters.items():
         names = found(f"{name} {value}") or ["key"] * _names_secret(name)
         if names:
             what = " and ".join("what looks like a key" if each == "key" else f"the value of {each}" for each in names)
-            raise ValueError(
-                f"parameter {redact(name)} holds {what} (not shown): keys are read from environment variables only, "
-                "see .env.example. A parameter is written into the report and stands in your shell's history; renew a "
-                "key that was given as one"
-            )
+            raise ValueError(TABLE["refused"].format(name=redact(name), what=what))

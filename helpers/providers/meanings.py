@@ -4,48 +4,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from ..paths import load_table
 from ..services import SERVICES
 from ..types import Model
-from .keys import causes, key_variables, redact, redacted
+from .keys import causes, found, key_variables, redact
 
-#: Of a body that is no reply so many characters are kept.
-MOST_KEPT = 2**17
-#: A rate limit is waited for however often it comes, until a call has met it for so long; then it is left to the next
-#: run. Seconds.
-PATIENCE = 1800.0
-#: The status of a server that has too much to do; also as a body names it, whatever its own status is.
-OVERLOADED = 529
-#: Nobody waits longer for a service at a time, whatever it says, in seconds: a wrong header must not stall a run.
-LONGEST_PAUSE = 120.0
-#: A service's clock may differ from ours by this much, in seconds, before its own `Date` is believed.
-CLOCK_SKEW = 2.0
+#: Waits and bounds of calls, in capitals there.
+POLICY = SimpleNamespace(**load_table("providers/policy.toml"))
 #: Google says in the body how long to wait.
 RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"([0-9.]+)s"')
 PART = re.compile(r"(\d+(?:\.\d*)?)(ms|[smhd]|\Z)")
 DURATION = re.compile(rf"-?(?:{PART.pattern})+")
 SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What becomes of a call that ended so, and of its model or address: see meanings.toml."""
-
-    repeats: int = 0
-    billed: bool = False
-    server: bool = False
-    objects: bool = False
-    stops: bool = False
-    advice: str = ""
 
 
 @dataclass(eq=False, repr=False)
@@ -71,12 +51,12 @@ class Failure(Exception):
         """Strike keys out before anything is shortened: half a key is still half a key."""
         said = redact(self.error)
         super().__init__(f"{self.status}: {said}")
-        self.error, self.raw = said[:300], redact(self.raw)[:MOST_KEPT]
+        self.error, self.raw = said[:300], redact(self.raw)[: POLICY.MOST_KEPT]
         self.billed = self.kind.billed if self.billed is None else self.billed
         self.slows = self.slows or self.status == "rate_limited"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> SimpleNamespace:
         """What becomes of the call, and of its model or address."""
         return kind_of(self.status)
 
@@ -97,25 +77,19 @@ def _bare(word: str) -> str:
 
 
 @cache
-def kind_of(status: str) -> Kind:
+def kind_of(status: str) -> SimpleNamespace:
     """What becomes of a call that ended so; a status that is not in the table is not repeated."""
-    return Kind(**_table()["kinds"].get(status, {}))
+    return SimpleNamespace(**_table()["usual"] | _table()["kinds"].get(status, {}))
 
 
 def finish_of(reason: Any) -> Any:
-    """How a reply ended (stop, length, filter, refusal, error); a reason that is not in the table as it is.
-
-    >>> finish_of("EOS-token"), finish_of("tool_calls"), finish_of(None)
-    ('stop', 'tool_calls', None)
-    """
+    """How a reply ended (stop, length, filter, refusal, error); a reason that is not in the table as it is."""
     return _table()["finishes"].get(_bare(reason), reason) if isinstance(reason, str) else reason
 
 
 def classify(error: Exception, wall: float) -> Failure:
-    """The failure in an exception of an SDK or the transport; any other is raised again, without keys.
-
-    The status counts first, then the kind of transport error by name; aiohttp's own error counts more than its wrapper.
-    """
+    """The failure in an exception of an SDK or the transport; any other is raised again, without keys."""
+    # The status counts first, then the kind of error by name; aiohttp's own error counts more than its wrapper.
     links = causes(error)
     if (ours := next((link for link in links if isinstance(link, Failure)), None)) is not None:
         return ours
@@ -129,30 +103,26 @@ def classify(error: Exception, wall: float) -> Failure:
     for status, exceptions in _table()["exceptions"].items():
         if names & set(exceptions):
             return Failure(status, str(error) or "the connection broke or fell silent")
-    clean = redacted(error)
-    if clean is error:
-        raise error
-    raise clean from None  # what it was raised from would be shown with it
+    if any(found(f"{link}\n{link!r}") for link in links):  # what it was raised from would be shown with it
+        raise RuntimeError(redact(f"{type(error).__name__}: {error}")) from None
+    raise error
 
 
 def _by_status(code: int, error: Exception, wall: float) -> Failure:
     response = getattr(error, "response", None)
     headers, body = getattr(response, "headers", None) or {}, getattr(response, "text", "")
-    if not 300 <= code < 400:
-        return _failure(code, str(error), body, headers, wall)
-    target, base = headers.get("location", ""), ""
-    with suppress(ValueError):  # of an address that is none
-        target = target and urljoin(str(getattr(getattr(response, "request", None), "url", "")), target)
-        base = _base_of(target)
-    return _failure(code, f"HTTP {code}, a redirect to {target or 'no address'}", body, headers, wall, base=base)
+    words, base = str(error), ""
+    if 300 <= code < 400:
+        target = headers.get("location", "")
+        with suppress(ValueError):  # of an address that is none
+            target = target and urljoin(str(getattr(getattr(response, "request", None), "url", "")), target)
+            base = _base_of(target)
+        words = f"HTTP {code}, a redirect to {target or 'no address'}"
+    return _failure(code, words, body, headers, wall, base=base)
 
 
 def _base_of(target: str) -> str:
-    """The `base_url` with which a call goes to an address; "" for an address of no call, or with a key.
-
-    >>> _base_of("https://api.x.com/v2/chat/completions?from=/v1"), _base_of("https://x.com/login")
-    ('https://api.x.com/v2', '')
-    """
+    """The `base_url` with which a call goes to an address; "" for an address of no call, or with a key."""
     parts = urlsplit(target)
     call, host = re.search(_table()["calls"], parts.path), parts.netloc.rpartition("@")[2]
     base = f"{parts.scheme}://{host}{parts.path[: call.start()]}" if call and host else ""
@@ -162,8 +132,12 @@ def _base_of(target: str) -> str:
 def _failure(code: int, said: str, body: str, headers: Mapping[str, str], wall: float, **more: Any) -> Failure:
     status, error = status_of(code, body), _error_in(_loads(body))
     wait, odd = retry_after(headers, body, wall)
-    hint = _hint_of(error, said) if status == "bad_request" else ""
-    more |= {"slows": OVERLOADED in (code, _code_of(error))}
+    # What a bad request needs is told by the parameter that it names, or else by its words.
+    words = {name: each["words"] for name, each in _table()["hints"].items() if "words" in each}
+    param = error.get("param") if isinstance(error.get("param"), str) else said
+    texts = {name: said if name == "context" else param for name in words if status == "bad_request"}
+    hint = next((name for name in texts if re.search(words[name], texts[name], re.IGNORECASE)), "")
+    more |= {"slows": POLICY.OVERLOADED in (code, _code_of(error))}
     return Failure(status, said, wait, body, headers, odd, hint, **more)
 
 
@@ -240,38 +214,19 @@ def _code_of(error: Mapping[str, Any]) -> int | None:
     return next(iter(numbers + names), None)
 
 
-def _hint_of(error: Mapping[str, Any], said: str) -> str:
-    """Which hint of the table a bad request gives, by the parameter that it names or else by its words."""
-    words = {name: hint["words"] for name, hint in _table()["hints"].items() if "words" in hint}
-    param = error.get("param")
-    texts = {name: param if isinstance(param, str) and name != "context" else said for name in words}
-    return next((name for name in words if re.search(words[name], texts[name], re.IGNORECASE)), "")
-
-
 def refuses_content(body: str) -> bool:
-    """Whether an error in JSON says that a prompt was refused for its content.
-
-    >>> refuses_content('{"error": {"code": "content_filter", "message": "Stopped by the content management policy"}}')
-    True
-    >>> refuses_content('{"error": {"message": "Requests with this API key are blocked"}}'), refuses_content("<html>")
-    (False, False)
-    """
-    content = _table()["content"]
-    why = "\n".join(_reasons(_loads(body), content))
-    refused = content["refused"].search(why) and not content["every_call"].search(why)
-    return bool(refused or content["certain"].search(why))
-
-
-def _reasons(error: object, content: Mapping[str, Any]) -> Iterator[str]:
-    """The texts of an error's fields that give a reason, at any depth except in the request that it returns."""
-    parts = [error]
+    """Whether an error in JSON says that a prompt was refused for its content, anywhere but in a request it returns."""
+    content, parts, texts = _table()["content"], [_loads(body)], list[str]()
     while parts:
         part = parts.pop()
         if isinstance(part, dict):
-            yield from (text for name, text in part.items() if name in content["reasons"] and isinstance(text, str))
+            texts += [text for name, text in part.items() if name in content["reasons"] and isinstance(text, str)]
             parts += [below for name, below in part.items() if name not in content["echoes"]]
         elif isinstance(part, list):
             parts += part
+    why = "\n".join(texts)
+    refused = content["refused"].search(why) and not content["every_call"].search(why)
+    return bool(refused or content["certain"].search(why))
 
 
 def advice(model: Model, failure: Failure) -> str:
@@ -287,19 +242,15 @@ def advice(model: Model, failure: Failure) -> str:
         hint = "moved"
     text = _table()["hints"][hint]["advice"] if hint else failure.kind.advice
     body = " ".join(failure.raw[:200].split()) or "nothing"
-    facts = {"variables": variables, "servers": ", ".join(model.servers), "minutes": PATIENCE / 60, "body": body}
-    facts["address"] = model.base_url or model.provider
-    facts["place"] = model.base_url or f"the address of {model.provider}"
-    return f"{text.format(model=model, base=failure.base, **facts)} ({failure.error})"
+    facts = {"address": model.base_url or model.provider, "base": failure.base, "body": body, "variables": variables}
+    facts |= {"servers": ", ".join(model.servers), "minutes": POLICY.PATIENCE / 60}
+    return f"{text.format(model=model, **facts)} ({failure.error})"
 
 
 def note_on(name: str, model: Model, words: str) -> str:
     """What a note of the table says about a model's address."""
-    facts = {"address": model.base_url or model.provider, "seconds": LONGEST_PAUSE, "words": words}
+    facts = {"address": model.base_url or model.provider, "seconds": POLICY.LONGEST_PAUSE, "words": words}
     return _table()["notes"][name].format(model=model, **facts)
-
-
-# --- waits and limits -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -312,14 +263,7 @@ class Told:
 
 
 def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[float | None, str | None]:
-    """How long a service asks us to wait, and its words where they are not followed.
-
-    From `retry-after-ms`, `retry-after` (a number, duration or date) or Google's `retryDelay`; None without any.
-    What is longer than LONGEST_PAUSE or unreadable is LONGEST_PAUSE, with the words.
-
-    >>> retry_after({"retry-after": "7"}, "", 0.0), retry_after({"retry-after": "soon"}, "", 0.0)
-    ((7.0, None), (120.0, 'Retry-After: soon'))
-    """
+    """How long a service asks us to wait (LONGEST_PAUSE at most), and its words where they are not followed."""
     delay = RETRY_DELAY.search(body)
     for name, words, unit in (
         ("retry-after-ms", headers.get("retry-after-ms"), "ms"),
@@ -328,8 +272,8 @@ def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[flo
     ):
         if words is not None:
             seconds = _seconds(words.strip() + unit, headers, wall)
-            if seconds is None or seconds > LONGEST_PAUSE:
-                return LONGEST_PAUSE, f"{name}: {words.strip()[:60]}"
+            if seconds is None or seconds > POLICY.LONGEST_PAUSE:
+                return POLICY.LONGEST_PAUSE, f"{name}: {words.strip()[:60]}"
             return max(seconds, 0.0), None
     return None, None
 
@@ -341,7 +285,7 @@ def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
         names = (header.format(part) for part in ("limit", "remaining", "reset"))
         limit, left, seconds = (_seconds(headers.get(name), headers, wall) for name in names)
         if limit is not None and limit > 0 and left is not None and seconds is not None:
-            found[counted] = Told(limit, min(max(left, 0.0), limit), min(max(seconds, 0.0), LONGEST_PAUSE))
+            found[counted] = Told(limit, min(max(left, 0.0), limit), min(max(seconds, 0.0), POLICY.LONGEST_PAUSE))
     return found
 
 
@@ -352,10 +296,8 @@ def _seconds(text: str | None, headers: Mapping[str, str], wall: float) -> float
     if DURATION.fullmatch(text := text.strip()):
         seconds = sum(float(value) * SECONDS[unit] for value, unit in PART.findall(text))
         return -seconds if text.startswith("-") else seconds
-    moment, theirs = _moment(text), _moment(headers.get("date", ""))
-    if moment is None:
-        return None
-    return moment - (wall if theirs is None or abs(theirs - wall) <= CLOCK_SKEW else theirs)
+    moment, theirs = _moment(text), _moment(headers.get("date", "")) or wall
+    return None if moment is None else moment - (wall if abs(theirs - wall) <= POLICY.CLOCK_SKEW else theirs)
 
 
 def _moment(text: str) -> float | None:

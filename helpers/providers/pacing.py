@@ -13,22 +13,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ..types import Request, Usage
-from .meanings import LONGEST_PAUSE, Told
+from .meanings import POLICY, Told
 
 #: What a limit counts.
 COUNTED = ("requests", "tokens", "input", "output")
-#: Calls that a limit of our own lets through at once, as seconds of its rate: what a late sleeper may catch up with.
-CATCH_UP = 0.25
-#: Where nothing is left and the service said that all is back in no time, its next reply is waited for, in seconds.
-NEXT_LOOK = 0.05
-#: Before a model's usage is known, a token is taken for so many bytes of a prompt.
-BYTES_PER_TOKEN = 4
-#: After a pause the crowd comes back within so many seconds, each at a moment of its own.
-SPREAD = 1.0
-#: Who says that no time has to pass is not asked again in the same breath, in seconds.
-SHORTEST_PAUSE = 0.05
-#: Nobody sleeps longer than this without looking up: a stop, or a reply that says more is left, is heard in time.
-LOOK_UP = 1.0
 
 
 @dataclass(frozen=True)
@@ -50,7 +38,7 @@ class Clock:
         """Sleep while seconds are `left`; look at them, and call `check`, before each step of at most LOOK_UP."""
         while (seconds := left()) > 0:
             check()
-            await self.sleep(min(seconds, LOOK_UP))
+            await self.sleep(min(seconds, POLICY.LOOK_UP))
 
 
 @dataclass(frozen=True)
@@ -63,23 +51,11 @@ class Limit:
 
 @dataclass
 class Spacing:
-    """A limit of our own, kept by the distance between calls: no minute holds more than `per_minute`.
+    """A limit of our own: units a second, kept by the distance between calls, which may come `early` seconds early."""
 
-    A call may come `slack` calls too early, for which the rate is lower.
-    """
-
-    per_minute: float
-    slack: int = 0
+    rate: float
+    early: float = 0.0
     due: float = -math.inf
-
-    @property
-    def rate(self) -> float:
-        """Units a second."""
-        return (self.per_minute - self.slack) / 60
-
-    def wait(self, now: float) -> float:
-        """Seconds until the next call may begin."""
-        return self.due - self.slack / self.rate - now
 
     def take(self, amount: float, now: float = -math.inf) -> None:
         """Count a call that begins `now`; without a time, correct one that was counted."""
@@ -100,33 +76,29 @@ class Log:
     def add(self, amount: float, now: float) -> float:
         """Count a call that begins; all that was sent with it."""
         self.sent.append((now, self.total + amount))
-        if self.sent[1][0] < now - 2 * LONGEST_PAUSE:
-            del self.sent[: self._place(now - LONGEST_PAUSE)]
+        while self.sent[1][0] < now - POLICY.LONGEST_PAUSE:
+            del self.sent[0]
         return self.total
 
     def until(self, moment: float) -> float:
         """All that was sent until a moment."""
-        return self.sent[self._place(moment)][1]
-
-    def _place(self, moment: float) -> int:
-        return max(bisect_right(self.sent, (moment, math.inf)) - 1, 0)
+        return self.sent[max(bisect_right(self.sent, (moment, math.inf)) - 1, 0)][1]
 
 
 @dataclass
 class Gauge:
     """One limit of one model as the service last told it; what was sent since counts against it.
 
-    The first half of the limit is free; the second is spread over the time until all is back. A service that refills
-    bit by bit is then asked at its very rate (from a half, what is left over the time to the full is that rate), and
-    one that refills at once is asked until all is used. When all should be back and no reply has said so, a call
-    counts for `refill` seconds, in which the whole limit comes back bit by bit: no such time holds more than the limit.
+    The first half of the limit is free; the second is spread over the time until all is back: a service that refills
+    bit by bit is then asked at its very rate, and one that refills at once until all is used. When all should be back
+    and no reply has said so, a call counts for `refill` seconds, in which the whole limit comes back bit by bit.
     """
 
     limit: float = math.inf
     remaining: float = math.inf
     full_at: float = -math.inf
     period: float = 0.0
-    refill: float = LONGEST_PAUSE
+    refill: float = POLICY.LONGEST_PAUSE
     mark: float = 0.0
 
     def hear(self, told: Told, sent: float, now: float) -> None:
@@ -136,7 +108,7 @@ class Gauge:
             self.full_at, self.period = now + told.seconds, max(self.period, told.seconds)
             used = told.limit - told.remaining
             if used and told.seconds:  # what is full, or back in no time, does not tell how fast
-                self.refill = min(told.seconds * told.limit / used, LONGEST_PAUSE)
+                self.refill = min(told.seconds * told.limit / used, POLICY.LONGEST_PAUSE)
 
     def wait(self, cost: float, log: Log, now: float) -> float:
         """Seconds until a call of this cost may begin; 0 or less: now."""
@@ -145,14 +117,14 @@ class Gauge:
             self.mark = max(self.mark, log.until(now - self.refill))
         left = self.remaining - (log.total - self.mark)
         if left < min(cost, self.limit):
-            return max(self.full_at - now, NEXT_LOOK)
+            return max(self.full_at - now, POLICY.NEXT_LOOK)
         last = log.sent[-1][0]
         return 0.0 if left > self.limit / 2 else last + cost * (self.full_at - last) / left - now
 
 
 def most_tokens(request: Request) -> tuple[int, int]:
     """The tokens of prompt and reply that a call is taken for at first; unwritten answers are not counted."""
-    return math.ceil(request.measured.size / BYTES_PER_TOKEN), request.model.max_tokens
+    return math.ceil(request.measured.size / POLICY.BYTES_PER_TOKEN), request.model.max_tokens
 
 
 @dataclass(frozen=True)
@@ -168,8 +140,8 @@ class Ticket:
 class Pace:
     """The calls to one address: at most `allowed` in flight, none before `paused_until`, none beyond a limit.
 
-    Additive increase, multiplicative decrease: refusals and time-outs halve what is allowed, once a crowd; each round
-    of successes adds one. Limits of our `own` hold for all calls, those that replies state for their model.
+    Refusals and time-outs halve what is allowed, once a crowd; each round of successes adds one (AIMD). Limits of our
+    `own` hold for all calls, those that replies state for their model.
     """
 
     limit: int
@@ -192,9 +164,10 @@ class Pace:
         """Start at full speed."""
         self.allowed = float(self.limit)
         if (calls := self.own.requests_per_minute) is not None:
-            self.spacings["requests"] = Spacing(calls, int(calls / 60 * CATCH_UP))
+            slack = int(calls / 60 * POLICY.CATCH_UP)  # calls that may come too early, for which the rate is lower
+            self.spacings["requests"] = Spacing((calls - slack) / 60, slack / (calls - slack) * 60)
         if (tokens := self.own.tokens_per_minute) is not None:
-            self.spacings["tokens"] = Spacing(tokens)
+            self.spacings["tokens"] = Spacing(tokens / 60)
 
     @property
     def full(self) -> bool:
@@ -209,10 +182,9 @@ class Pace:
     async def slot(
         self, request: Request, check: Callable[[], None], begin: Callable[[], None] = lambda: None
     ) -> AsyncIterator[Ticket]:
-        """Wait for the end of a pause, a free place and what the address allows; then hold the place.
+        """A place for a call, after a pause and as the address allows: first come, first served, models take turns.
 
-        First come, first served within a model; models take turns. `check` is called while it waits, `begin` when the
-        call is due; what they raise is raised here, and no call has begun.
+        `check` is called while it waits, `begin` when the call is due; if they raise, no call has begun.
         """
         while (ticket := await self._turn_of(request, check, begin)) is None:
             pass
@@ -226,7 +198,7 @@ class Pace:
         """The place of a call; None where the address asked for a pause meanwhile."""
         while (wait := self.paused()) > 0:
             await self.clock.wait(wait, check)
-            await self.clock.wait(self.clock.jitter() * SPREAD, check)
+            await self.clock.wait(self.clock.jitter() * POLICY.SPREAD, check)
         async with self._turns.setdefault(request.model.model_id, asyncio.Lock()):
             check()
             while self.paused() <= 0:
@@ -246,8 +218,8 @@ class Pace:
 
     def _own_wait(self) -> float:
         """Seconds until our own limits let the next call begin; 0 or less: now, or a pause has begun meanwhile."""
-        waits = [spacing.wait(self.clock.now()) for spacing in self.spacings.values()]
-        return 0.0 if self.paused() > 0 else max(waits, default=0.0)
+        dues = [spacing.due - spacing.early for spacing in self.spacings.values()]
+        return 0.0 if self.paused() > 0 or not dues else max(dues) - self.clock.now()
 
     def _told_wait(self, request: Request) -> float:
         """The same by what replies said of the limits of a request's model."""
@@ -291,7 +263,7 @@ class Pace:
 
     def pause(self, seconds: float) -> None:
         """Nobody asks this address for so long (at most LONGEST_PAUSE)."""
-        seconds = min(max(seconds, SHORTEST_PAUSE), LONGEST_PAUSE)
+        seconds = min(max(seconds, POLICY.SHORTEST_PAUSE), POLICY.LONGEST_PAUSE)
         self.paused_until = max(self.paused_until, self.clock.now() + seconds)
 
     def slow_down(self, ticket: Ticket) -> None:

@@ -10,22 +10,12 @@ from typing import Any
 from ..services import own_server
 from ..types import Model
 from .keys import key_of
+from .meanings import POLICY
 from .transport import count, fields, http_client
-
-#: A server that does not say anything of itself within so many seconds is asked for replies all the same.
-PATIENCE = 5.0
-#: Calls at once that a server gets which does not say how many it takes.
-PLACES = 8
-#: Ids that a warning lists.
-LISTED = 5
 
 
 async def as_served(models: Iterable[Model], concurrency: int) -> tuple[dict[str, Model], list[str]]:
-    """The models at own servers, by name, as their servers say that they serve them, and warnings.
-
-    `context` is the smallest that entry or servers state; `concurrency`, where the entry has none, what each server
-    takes (PLACES where it does not say), never more than that of the run.
-    """
+    """The models at own servers, by name, with the context and concurrency that their servers state, and warnings."""
     servers = {model.name: (model, [url for _, url in model.addresses if own_server(url)]) for model in models}
     found = await asyncio.gather(*(_served(model, urls, concurrency) for model, urls in servers.values() if urls))
     return {model.name: model for model, _ in found}, [text for _, warnings in found for text in warnings]
@@ -34,14 +24,14 @@ async def as_served(models: Iterable[Model], concurrency: int) -> tuple[dict[str
 async def _served(model: Model, urls: list[str], concurrency: int) -> tuple[Model, list[str]]:
     servers = await asyncio.gather(*(_look_at(replace(model, base_url=url)) for url in urls))
     listed, contexts, places = zip(*servers, strict=True)
-    context = min(filter(None, (model.context, *contexts)), default=None)
+    context = min(filter(None, (model.context, *contexts)), default=None)  # the smallest that entry or servers state
     warnings = [
-        f"warning: {url} says that it serves {', '.join(map(repr, ids[:LISTED]))}, and {model.name} asks for "
+        f"warning: {url} says that it serves {', '.join(map(repr, ids[: POLICY.LISTED]))}, and {model.name} asks for "
         f"{model.model_id!r}: correct model_id (of an audit, --model) if another model is meant"
         for url, ids in zip(urls, listed, strict=True)
         if ids and model.model_id not in ids
     ]
-    most = min(concurrency, *(each or PLACES for each in places))
+    most = min(concurrency, *(each or POLICY.PLACES for each in places))
     return replace(model, context=context, concurrency=model.concurrency or most), warnings
 
 
@@ -53,7 +43,7 @@ async def _look_at(model: Model) -> tuple[list[str], int | None, int | None]:
 
         async def read(url: str) -> Any:
             try:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(POLICY.SILENCE):
                     came = await client.get(url, headers=headers)
                 return came.json() if came.is_success else None
             except Exception:  # whatever is wrong with it, the first call will say so

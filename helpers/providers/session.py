@@ -15,9 +15,9 @@ from typing import Any
 from ..services import own_server
 from ..types import Completion, Model, Request
 from .keys import Known, key_of, key_variables, redact_all, secrets
-from .meanings import PATIENCE, Failure, advice, classify, kind_of, note_on, told_limits
-from .pacing import LOOK_UP, Clock, Limit, Pace, Ticket
-from .transport import Sent, failed, module_of, read
+from .meanings import POLICY, Failure, advice, classify, kind_of, note_on, told_limits
+from .pacing import Clock, Limit, Pace, Ticket
+from .transport import Sent, module_of, read
 
 #: Where a model is asked: provider and `base_url`.
 Address = tuple[str, str | None]
@@ -25,14 +25,6 @@ Address = tuple[str, str | None]
 Account = tuple[str, str | None, str | None]
 #: What is recorded of a call that was cancelled before its reply came.
 GIVEN_UP = "given up in flight"
-#: Different calls that a model refuses without a reply between them, after which it is not asked any more.
-REFUSED_IN_A_ROW = 3
-#: Waits without a word from the service: 1, 2, 4, ... seconds, at most 60, of each at least half.
-LONGEST_BACKOFF = 60.0
-#: So many failures in a row leave a server out (where no connection stands, one does).
-STORM = 5
-#: How long a server is left out before one call tries it again, in seconds: twice as long each time, up to the longest.
-LEFT_OUT, LONGEST_LEFT_OUT = 30.0, 480.0
 
 
 class Stopped(Exception):
@@ -57,25 +49,21 @@ class Tries:
         self.counts[failure.status] += 1
         if failure.status == "rate_limited":
             self.limited_since = now if self.limited_since is None else self.limited_since
-            return now - self.limited_since < PATIENCE
+            return now - self.limited_since < POLICY.PATIENCE
         return self.counts[failure.status] <= failure.kind.repeats
 
     def backoff(self, failure: Failure, jitter: float) -> float:
         """Seconds until this call is repeated (0 where the address is paused for all); `jitter` is from 0 to 1."""
         if failure.retry_after is not None or failure.status == "empty":
             return 0.0
-        return (1 + jitter) / 2 * min(LONGEST_BACKOFF, 2.0 ** min(self.counts[failure.status] - 1, 6))
-
-
-# --- several servers behind one model ---------------------------------------------------------------------------------
+        return (1 + jitter) / 2 * min(POLICY.LONGEST_BACKOFF, 2.0 ** min(self.counts[failure.status] - 1, 6))
 
 
 @dataclass(eq=False)
 class Server:
-    """One server of a model as this run knows it: `at` is the model at its address alone.
+    """One server of a model (`at`: the model at its address); not asked before `out_until`, or if `gone` says why.
 
-    `load` counts the calls that wait for it or are in flight, `failures` those since it last answered, by status. It is
-    not asked before `out_until`, and never again where `gone` says why.
+    `load` counts the calls that wait for it or are in flight, `failures` those since it last answered, by status.
     """
 
     at: Model
@@ -130,7 +118,7 @@ class Fleet:
             check()
             self._changed.clear()
             with suppress(TimeoutError):  # one that is left out may be due again, which nobody tells
-                await asyncio.wait_for(self._changed.wait(), LOOK_UP)
+                await asyncio.wait_for(self._changed.wait(), POLICY.LOOK_UP)
         found.load += 1
         try:
             yield found
@@ -156,26 +144,24 @@ class Fleet:
         return best is not None and best.pace.paused() <= 0 and not best.pace.full
 
     def fails(self, server: Server, failure: Failure, refused: Collection[str | None] = ()) -> bool:
-        """Count a failed attempt; whether the server is left out for it, so that the call can go elsewhere at once.
-
-        A call that other servers have `refused` before is no evidence against this one.
-        """
+        """Count a failed attempt; whether the server is left out for it, so that the call can go elsewhere at once."""
         if self.single or server.gone:
             return bool(server.gone)
         new, kind, status = not server.answered, failure.kind, failure.status
         server.failures[status] += 1
-        # One that lacks the model after it has answered was started anew: it refuses fast, and would get all calls.
-        lasting = (new and not refused) or server.count("objects") >= REFUSED_IN_A_ROW
+        # One that lacks the model after it has answered was started anew: it refuses fast, and would get all calls. A
+        # call that other servers have refused before is no evidence against this one.
+        lasting = (new and not refused) or server.count("objects") >= POLICY.REFUSED_IN_A_ROW
         unreadable = new and status == "bad_envelope" and server.failures[status] > 1
         if kind.stops or (kind.objects and lasting) or unreadable:
             self.drop(server, advice(server.at, failure))
             return True
         # Before a server has answered, these are rather its own than the call's.
         misfit = new and status in ("bad_request", "bad_envelope")
-        if not (status == "connect" or misfit or (kind.server and server.count("server") >= STORM)):
+        if not (status == "connect" or misfit or (kind.server and server.count("server") >= POLICY.STORM)):
             return False
         if server in self.up:  # the failures of one crowd count as one
-            server.out_until = self.clock.now() + min(LONGEST_LEFT_OUT, LEFT_OUT * 2**server.times_out)
+            server.out_until = self.clock.now() + min(POLICY.LONGEST_LEFT_OUT, POLICY.LEFT_OUT * 2**server.times_out)
             server.times_out += 1
             self._say(server, "is left out and tried again later", failure.error)
         server.answered = False
@@ -187,19 +173,10 @@ class Fleet:
             server.gone = why
             self._say(server, "is not asked any more", why)
 
-    def for_nothing(self, server: Server, failure: Failure) -> bool:
-        """Whether a call goes on elsewhere with all its tries: nothing can have been billed at a dead server."""
-        if server.gone:
-            return not failure.kind.billed
-        return failure.status in ("connect", "bad_request") and bool(self.up)
-
     def _say(self, server: Server, what: str, why: str) -> None:
         if server.times_out <= 1:
             left = f"{len(self.up)} of {len(self.servers)} servers of {server.at.name} are left"
             self.tell(f"note: {server.at.base_url} {what} ({why}); {left}")
-
-
-# --- the calls of a run -----------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -237,7 +214,6 @@ class Session:
         for client in self.clients.values():
             if hasattr(client, "close"):  # a simulated model has none
                 await client.close()
-        self.clients.clear()
 
     def client(self, model: Model) -> Any:
         """The one SDK client for this provider, address and key."""
@@ -261,8 +237,8 @@ class Session:
         """The servers of a model, and what this run knows of each."""
         if model.name not in self.fleets:
             alone = [replace(model, base_url=url, servers=()) for url in model.servers] or [model]
-            limit = model.concurrency or self.limit
-            servers = [Server(at, self.pace(at), asyncio.Semaphore(limit)) for at in alone]
+            most = model.concurrency or self.limit
+            servers = [Server(at, self.pace(at), asyncio.Semaphore(most)) for at in alone]
             self.fleets[model.name] = Fleet(servers, self.clock, self.tell, careful=len(servers) > 1)
         return self.fleets[model.name]
 
@@ -325,7 +301,9 @@ class Session:
         left_out = fleet.fails(server, failure, tries.refused)
         if failure.kind.stops or (failure.status == "forbidden" and server.gone):
             self.stops.setdefault(_account(server.at), advice(server.at, failure))
-        if left_out and fleet.for_nothing(server, failure):
+        # Nothing can have been billed at a dead server: the call goes on elsewhere with all its tries.
+        unbilled = not failure.kind.billed if server.gone else failure.status in ("connect", "bad_request") and fleet.up
+        if left_out and unbilled:
             return True
         if objected:
             tries.refused.add(server.at.base_url)
@@ -343,18 +321,16 @@ class Session:
         return True
 
     def _stop(self, request: Request, server: Server, failure: Failure, again: bool, tries: Tries) -> None:
-        """Note what is not asked any more after a failure; Stopped where this call's own model is not.
-
-        A refusal before the first reply, or several in a row, concern the model; a bad request after it never does.
-        """
+        """Note what is not asked any more after a failure; Stopped where this call's own model is not."""
         model, status, fleet = request.model, failure.status, self.fleet(request.model)
         why, objected = advice(model if status == "connect" else server.at, failure), failure.kind.objects
         silent = model.name not in self.answered
         new = silent and model.name not in self.proven
+        # A refusal before the first reply, or several in a row, concern the model; a bad request after it never does.
         if objected or (status == "bad_request" and new):
             fleet.careful |= new
             fleet.refused |= set() if again else {request.key}
-            if (objected and new) or len(fleet.refused) >= REFUSED_IN_A_ROW:
+            if (objected and new) or len(fleet.refused) >= POLICY.REFUSED_IN_A_ROW:
                 self.stops.setdefault(_account(server.at) if status == "forbidden" else model.name, why)
         if status == "connect" and fleet.single:
             self.note("silent", server.at, words=failure.error)
@@ -390,8 +366,9 @@ class Session:
             timed_out = limit.expired()
             failure = Failure("maybe_billed", late, slows=True) if timed_out else classify(error, self.clock.wall())
         headers = sent.headers or getattr(failure, "headers", {})
-        if failure is not None:
-            reply = failed(failure)
+        if failure is not None:  # a prompt refused for its content is a reply that a filter ended
+            reply = Completion("", failure.status, raw=failure.raw, error=failure.error, maybe_billed=failure.billed)
+            reply = replace(reply, status="ok", finish="filter", error=None) if reply.status == "filtered" else reply
         elif not reply.text.strip() and reply.finish == "stop" and "empty" not in tries.counts:
             reply, failure = replace(reply, status="empty"), Failure("empty", "a finished reply without text")
         failure = None if reply.status == "ok" else failure

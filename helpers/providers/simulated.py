@@ -1,10 +1,7 @@
 """Models that we make up: candidates of chosen skill and style, judges of chosen bias. They see the Request only.
 
 Everything is read from the prompt, and noise is drawn from the request's key: repeats differ, reruns do not. Words,
-knobs (`traits`) and constants are data: simulated.toml. A candidate writes down some of the answer points of a built-in
-question in its vendor's manner. A judge counts the points in each text, recognizes manners, and ranks by utility. In a
-bias test `Request.pull` says where the bias pulls. On a question about a passage a model has one belief: the option
-that it answers itself, and takes for right when it judges.
+knobs (`traits`), constants and what they do are data: simulated.toml.
 """
 
 from __future__ import annotations
@@ -26,7 +23,6 @@ from ..types import SITUATION, Completion, Model, Pull, Question, Request, Usage
 from .transport import Sent
 
 NORMAL = NormalDist()
-
 WORDS = load_table("providers/simulated.toml")
 #: The constants of the formulas, in capitals there.
 FIXED = SimpleNamespace(**WORDS["constants"])
@@ -38,15 +34,11 @@ GROUPS = tuple(tuple(group.split()) for line in WORDS["synonyms"].splitlines() f
 SYNONYMS = {word: tuple(other for other in group if other != word) for group in GROUPS for word in group}
 COLUMN = {word: column for group in GROUPS for column, word in enumerate(group)}
 
-#: How a prompt shows its question; the code is that of all delimiters and of the text form of a verdict.
-QUESTION = re.compile(r"(?:Passage:\n.*?)?<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
-OPTION = re.compile(r"^([A-Z])\) (.+)$", re.MULTILINE)
+#: How prompts show questions and options, and words with and without what joins two into one.
+QUESTION, OPTION, WORD, JOINED_WORD = map(re.compile, WORDS["patterns"].values())
 LETTERS = "ABCDEFGHIJ"
 #: What only prompts of an audit say after the texts.
 AUDIT_PAIR, AUDIT_SCORE = "\n- tie: the two are equally good", " points from 0 (useless) to 100 "
-WORD = re.compile(r"[A-Za-z]+")
-#: A word for the table of synonyms: a hyphen or an apostrophe joins two words into one.
-JOINED_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 
 
 def client(model: Model, key: str | None) -> None:
@@ -119,8 +111,8 @@ def read_prompt(prompt: str) -> Shown:
         return Shown()
     # Only what stands outside the texts says who wrote them.
     author, start, end = r"(?:^Answer \w+, written by ([^\n]+):\n)?", r"<<<(?:ANSWER )?(\w+)", r"<<<END \2"
-    block = rf"{author}{start} {head[1]}>>>\n(.*?)\n{end} {head[1]}>>>"
-    found = list(re.compile(block, re.DOTALL | re.MULTILINE).finditer(prompt, head.end()))
+    block = re.compile(rf"{author}{start} {head[1]}>>>\n(.*?)\n{end} {head[1]}>>>", re.DOTALL | re.MULTILINE)
+    found = list(block.finditer(prompt, head.end()))
     authors, labels, texts = ([each[part] or "" for each in found] for part in (1, 2, 3))
     return Shown(head[1], head[2], labels, authors, texts, prompt[[head, *found][-1].end() :])
 
@@ -147,10 +139,7 @@ def write_verdict(request: Request, nonce: str, stated: Any, reason: str = "", *
 def end_reply(
     request: Request, whole: str, undecided: str, refusal: str, others: Sequence[Callable[..., str]] = (), cut: str = ""
 ) -> tuple[str, str]:
-    """A reply and how it ended; as often as `unreadable` says one without a verdict, of each kind equally often.
-
-    The kinds: words that decide nothing, `others` (each makes a text), a reply `cut` off, a refusal.
-    """
+    """A reply and how it ended; as often as `unreadable` says one without a verdict, of each kind equally often."""
     rng = random.Random(f"{request.key}:fault")
     if rng.random() >= traits_of(request.model).unreadable:
         return whole, "stop"
@@ -199,11 +188,7 @@ def quality_of(text: str, question: Question | None, known: Iterable[Question] =
 
 
 def own_by_name(task: str, labels: Sequence[str], vendor: str, deduces: bool = False) -> list[bool]:
-    """Which labels the words after the answers name, or let a judge conclude, as those of its vendor.
-
-    A list of authors (`B: GPT`) names each label; a sentence on the judge's own vendor names its labels. One who
-    `deduces` takes undisclosed answers for its own where it is not named and they are as many as each other vendor's.
-    """
+    """Which labels the words after the answers, a list of authors or a sentence, name as those of a judge's vendor."""
     listed = dict(re.findall(r"^(\w+): (.+)$", task, re.MULTILINE))
     if not set(labels) <= set(listed):
         sentence = re.search(r"answers? (.+?) came from your own vendor", task)
@@ -211,6 +196,7 @@ def own_by_name(task: str, labels: Sequence[str], vendor: str, deduces: bool = F
     authors = [listed[label] for label in labels]
     own = [vendor in author.casefold() for author in authors]
     hidden = ["not disclosed" in author for author in authors]
+    # Who deduces takes undisclosed answers for its own where it is not named and they are as many as each other's.
     sizes = {authors.count(author) for author in authors if "not disclosed" not in author}
     return hidden if deduces and not any(own) and sizes == {sum(hidden)} else own
 
@@ -234,8 +220,6 @@ def before_noise(request: Request) -> tuple[list[float], list[bool]]:
 
 
 def _rank(request: Request, shown: Shown, felt: Sequence[float]) -> tuple[str, str]:
-    """A ranking with scores."""
-
     def written(ranking: Sequence[str], scores: Mapping[str, int]) -> str:
         if request.schema is not None:
             return json.dumps({"id": shown.nonce, "ranking": ranking, "scores": scores, "justification": reason})
@@ -338,11 +322,12 @@ def chances(request: Request) -> tuple[list[float], list[float]]:
     traits, pull, head = traits_of(request.model), request.pull, SITUATION.match(request.prompt)
     shown = [pull.values[text] for _, text in OPTION.findall(request.prompt, head.end())]
     if pull.kind == "selection":
-        return shown, [_share(_leaning(request, pull, side=side)) for side in shown]
+        leanings = [_leaning(request, pull, side=side) for side in shown]
+        return shown, [(1 + math.tanh(leaning / 2)) / 2 for leaning in leanings]
     values, noise, often = sorted(shown), max(traits.answer_noise, 1e-9), traits.first_option
     felt = _leaning(request, pull, values[0], values[-1])
     if pull.kind == "acceptance":
-        taken = _share(felt / (FIXED.SPREAD * noise))
+        taken = (1 + math.tanh(felt / (FIXED.SPREAD * noise) / 2)) / 2
         found = [taken * (x == values[-1]) + (1 - taken) * (x == values[0]) for x in values]
     else:
         below = [NORMAL.cdf(((x + y) / 2 - felt) / (noise * (values[-1] - values[0]))) for x, y in pairwise(values)]
@@ -363,11 +348,6 @@ def _leaning(request: Request, pull: Pull, low: float = 0.0, high: float = 0.0, 
     first, last = FIXED.HONEST
     honest = low + (high - low) * (first + (last - first) * NORMAL.cdf(draw("honest", *who)))
     return honest + strength * ((honest if pull.target is None else pull.target) - honest)
-
-
-def _share(felt: float) -> float:
-    """How often logistic noise leaves what is felt above 0."""
-    return 1 / (1 + math.exp(-max(-700.0, min(700.0, felt))))
 
 
 def _logistic(rng: random.Random) -> float:

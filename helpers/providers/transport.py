@@ -12,28 +12,11 @@ from functools import cache
 from math import inf
 from typing import Any
 
-from ..types import Completion, Model, Usage
-from .meanings import MOST_KEPT, Failure, failure_in, unreadable
+from ..types import Completion, Usage
+from .meanings import POLICY, Failure, failure_in, unreadable
 
-#: Who does not even open a connection in this time is not there, and has billed nothing.
-CONNECT_SECONDS = 10.0
-#: Limits in bytes after decompression: a larger reply is an error; of a larger error page the rest is not read. More of
-#: it is read than is kept, so that a key at the cut is whole when it is struck out.
-MOST_BYTES, MOST_ERROR_BYTES = 16 * 2**20, 2 * MOST_KEPT
-#: Headers that describe the body as it was sent, before it was decoded.
-OF_THE_WIRE = {b"content-encoding", b"content-length", b"transfer-encoding"}
-#: Character sets that a reply may name. Python's other codecs decompress without a limit, take quadratic time or raise:
-#: a reply that names one of them is read as UTF-8.
-CHARACTER_SETS = re.compile(
-    r"utf[-_]?8(?:[-_]sig)?|(?:us-)?ascii|latin[-_]?1|iso[-_]?8859-\d+|(?:cp|windows-)?125\d|koi8-[ru]|big5|gb\w+|euc-\w+|shift_jis",
-    re.IGNORECASE,
-)
-#: How headers begin in which the SDKs tell of the machine that asks: nobody needs to know.
-MACHINE = "x-stainless-"
 #: Half a character, which a reply that was cut in the middle of one can hold and no file or prompt can.
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
-#: A number of tokens from here on is none that a store file or another program could hold.
-MOST_TOKENS = 2**53
 #: A body in which log-probabilities stand; most bodies name them and hold none.
 LOG_PROBABILITIES = re.compile(r'ogprob\w*"\s*:\s*[\[{]')
 #: One token of a reply, with the log-probability of each alternative that the provider told (the token itself too).
@@ -78,25 +61,26 @@ def http_client() -> Any:
         async def send(self, request: Any, **options: Any) -> Any:
             """Send a request as the SDK made it, but for timeouts, redirects and the machine; read the whole reply."""
             request.extensions["timeout"] = self.timeout.as_dict()  # google-genai bounds no wait for a connection
-            for name in [name for name in request.headers if name.startswith(MACHINE)]:
+            for name in [name for name in request.headers if name.startswith(POLICY.MACHINE)]:
                 del request.headers[name]
             try:
                 came = await super().send(request, **{**options, "stream": True, "follow_redirects": False})
             except UnicodeError as error:  # the status line is not text
                 raise Failure("bad_envelope", f"a reply that is not HTTP: {error}") from None
-            headers = [(name, value) for name, value in came.headers.raw if name.lower() not in OF_THE_WIRE]
             whole = {"content": await _read_bounded(came), "request": request, "extensions": came.extensions}
-            reply = Reply(came.status_code, headers=headers, **whole)
-            if not CHARACTER_SETS.fullmatch(reply.charset_encoding or "utf-8"):
+            for name in POLICY.OF_THE_WIRE:
+                came.headers.pop(name, None)
+            reply = Reply(came.status_code, headers=came.headers, **whole)
+            if not re.fullmatch(POLICY.CHARACTER_SETS, reply.charset_encoding or "utf-8"):
                 reply.encoding = "utf-8"
             return reply
 
-    return Lines(timeout=Timeout(None, connect=CONNECT_SECONDS))
+    return Lines(timeout=Timeout(None, connect=POLICY.CONNECT_SECONDS))
 
 
 async def _read_bounded(came: Any) -> bytes:
     """The decoded body of a reply; Failure (`too_large`) where a success has more than MOST_BYTES."""
-    most, body = MOST_BYTES if came.is_success else MOST_ERROR_BYTES, bytearray()
+    most, body = POLICY.MOST_BYTES if came.is_success else POLICY.MOST_ERROR_BYTES, bytearray()
     async with aclosing(came), aclosing(came.aiter_bytes()) as parts:
         async for part in parts:
             body += part
@@ -128,12 +112,6 @@ def read(module: Any, raw: str, headers: Mapping[str, str] | None = None, wall: 
     return reply
 
 
-def failed(failure: Failure) -> Completion:
-    """What is recorded of an attempt that failed; a prompt refused for its content is a reply that a filter ended."""
-    kept = Completion("", failure.status, raw=failure.raw, error=failure.error, maybe_billed=failure.billed)
-    return replace(kept, status="ok", finish="filter", error=None) if failure.status == "filtered" else kept
-
-
 def fields(value: Any) -> Mapping[str, Any]:
     """A part of a body as the mapping that it should be; empty where it is anything else."""
     return value if isinstance(value, dict) else {}
@@ -146,11 +124,7 @@ def summed(*counts: Any) -> int | None:
 
 
 def output_tokens(said: Any, reasoning: Any, asked: Any, total: Any) -> Any:
-    """The most output tokens that a reply's counts allow: some services count reasoning apart, or in the total alone.
-
-    >>> output_tokens(10, 5000, 40, None), output_tokens(10, 5000, 40, 5050), output_tokens(10, 4, 40, 50)
-    (5010, 5010, 10)
-    """
+    """The most output tokens that a reply's counts allow: some count reasoning apart, or in the total alone."""
     if count(said) is None:
         return said
     apart = said + reasoning if (count(reasoning) or 0) > said else said
@@ -159,20 +133,32 @@ def output_tokens(said: Any, reasoning: Any, asked: Any, total: Any) -> Any:
 
 def count(value: Any) -> int | None:
     """A number of tokens, or None for anything else that a server may say: the worst case is then charged."""
-    return value if type(value) is int and 0 <= value < MOST_TOKENS else None
+    return value if type(value) is int and 0 <= value < POLICY.MOST_TOKENS else None
 
 
-def tokens_of(model: Model, completion: Completion) -> list[Token]:
-    """The tokens of a reply with the log-probabilities of its provider; empty for none, nonsense or infinities."""
-    tokens = getattr(module_of(model.provider), "tokens", None)
-    if not tokens or not LOG_PROBABILITIES.search(completion.raw):
+def tokens_of(completion: Completion) -> list[Token]:
+    """The tokens of a reply with the log-probabilities of alternatives; empty for none, nonsense or infinities."""
+    if not LOG_PROBABILITIES.search(completion.raw):
         return []
     try:
-        found = tokens(completion.raw)
-        for word, at in ((word, at) for token, tops in found for word, at in [(token, 0.0), *tops.items()]):
-            if not isinstance(word, str) or type(at) not in (int, float) or not -inf <= float(at) < inf:
+        # Three dialects: a list of objects (OpenAI), chosen and top candidates (Google), and parallel lists.
+        body = json.loads(completion.raw)
+        choice = (body.get("choices") or body["candidates"])[0]
+        stated = choice.get("logprobs") or choice.get("logprobsResult") or {}
+        objects = stated.get("content") or stated.get("chosenCandidates") or []
+        tops = [each.get("candidates") or [] for each in stated.get("topCandidates") or [{}] * len(objects)]
+        tokens: list[Token] = []
+        for one, top in zip(objects, tops, strict=True):
+            weighed = [*top, *(one.get("top_logprobs") or []), one]
+            weights = {each["token"]: each.get("logprob", each.get("logProbability")) for each in weighed}
+            tokens.append((one["token"], weights))
+        words, sure = stated.get("tokens") or [], stated.get("token_logprobs") or []
+        for word, at, top in zip(words, sure, stated.get("top_logprobs") or [{}] * len(words), strict=True):
+            tokens.append((word, (top or {}) | ({} if at is None else {word: at})))
+        for token, at in (pair for word, weights in tokens for pair in [(word, 0.0), *weights.items()]):
+            if not isinstance(token, str) or type(at) not in (int, float) or not -inf <= float(at) < inf:
                 return []
-        return found
+        return tokens
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError):
         return []  # the verdict is read from the text all the same
 

@@ -14,8 +14,8 @@ import pytest
 
 from helpers.judge.asking import APART, in_order
 from helpers.providers import Failure, Limit, Session, Stopped
-from helpers.providers.meanings import LONGEST_PAUSE, Told, told_limits
-from helpers.providers.pacing import NEXT_LOOK, Gauge, Log, Pace
+from helpers.providers.meanings import POLICY, Told, told_limits
+from helpers.providers.pacing import Gauge, Log, Pace
 from helpers.types import Completion, Model, Request
 from tests.engine import virtual
 from tests.engine.asking import MODELS
@@ -450,15 +450,15 @@ def test_a_limit_that_was_full_when_it_was_told_is_used_once_until_the_next_repl
     gauge, log = Gauge(), logged(0.0, *[1.0] * 10)
     gauge.hear(Told(10, 10, 0.0), sent=1, now=1.0)
     assert gauge.wait(1, logged(0.0), now=1.0) == 0.0
-    assert gauge.wait(1, log, now=1.0) == gauge.wait(1, log, now=100.0) == NEXT_LOOK
-    assert gauge.wait(1, log, now=1.0 + LONGEST_PAUSE) == 0.0, "nobody stalls for ever"
+    assert gauge.wait(1, log, now=1.0) == gauge.wait(1, log, now=100.0) == POLICY.NEXT_LOOK
+    assert gauge.wait(1, log, now=1.0 + POLICY.LONGEST_PAUSE) == 0.0, "nobody stalls for ever"
     gauge.hear(Told(10, 9, 0.0), sent=11, now=1.1)
     assert gauge.wait(1, log, now=1.1) == 0.0
 
 
 def test_a_log_forgets_what_is_long_over_and_not_how_much_it_was() -> None:
     log = logged(*range(1000))
-    assert len(log.sent) <= 2 * LONGEST_PAUSE + 2
+    assert len(log.sent) <= 2 * POLICY.LONGEST_PAUSE + 2
     assert log.total == 1000 and log.until(950) == 951 and log.until(949.5) == 950 and log.sent[-1][0] == 999
     assert log.until(0) == 1001 - len(log.sent), "as far as it knows"
 

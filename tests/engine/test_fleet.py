@@ -22,8 +22,8 @@ from helpers.judge.asking import APART, in_order
 from helpers.judge.budget import cost
 from helpers.judge.checking import limits_at
 from helpers.providers import Clock, Failure, Sent, Session, Stopped
-from helpers.providers.pacing import LOOK_UP
-from helpers.providers.session import LEFT_OUT, STORM, Fleet, Server
+from helpers.providers.meanings import POLICY
+from helpers.providers.session import Fleet, Server
 from helpers.types import Completion, Model, Request, Usage
 from tests.engine import virtual
 from tests.engine.asking import MODELS, FakeClock, ask, attempts, requests_to
@@ -144,7 +144,7 @@ def test_a_server_that_fails_five_times_in_a_row_is_left_out_though_it_is_asked_
     [first, *rest] = [told for told in found.told if "is left out" in told]
     assert not rest and B in first
     times = [time for time, url in found.came if url == B]
-    assert times[STORM] - times[STORM - 1] >= LEFT_OUT
+    assert times[POLICY.STORM] - times[POLICY.STORM - 1] >= POLICY.LEFT_OUT
 
 
 def test_calls_that_wait_for_a_server_which_asks_for_a_pause_go_to_others_that_are_idle() -> None:
@@ -281,7 +281,7 @@ def test_who_waits_for_a_first_reply_hears_that_another_server_is_due_again_and_
             return found, due, clock.now() - due - 5
 
     found, due, heard = virtual.run(scene)
-    assert found == B and LEFT_OUT <= due <= LEFT_OUT + LOOK_UP and heard <= LOOK_UP
+    assert found == B and POLICY.LEFT_OUT <= due <= POLICY.LEFT_OUT + POLICY.LOOK_UP and heard <= POLICY.LOOK_UP
 
 
 # --- who is asked -----------------------------------------------------------------------------------------------------
@@ -461,15 +461,15 @@ def test_a_dead_server_is_tried_again_by_one_call_and_left_out_for_longer_each_t
 
 
 def test_failures_between_replies_and_refused_requests_leave_no_server_out_and_others_in_a_row_do() -> None:
-    found = fleet(FakeClock())
+    found, storm = fleet(FakeClock()), POLICY.STORM
     sick, unread, wrong = found.servers
     for _ in range(3):
-        assert not any(found.fails(sick, Failure("provider_error", "busy")) for _ in range(STORM - 1))
+        assert not any(found.fails(sick, Failure("provider_error", "busy")) for _ in range(storm - 1))
         sick.answers()
-    assert not any(found.fails(sick, Failure("rate_limited", "wait")) for _ in range(2 * STORM))
-    assert not any(found.fails(wrong, Failure("bad_request", "too long")) for _ in range(2 * STORM))
+    assert not any(found.fails(sick, Failure("rate_limited", "wait")) for _ in range(2 * storm))
+    assert not any(found.fails(wrong, Failure("bad_request", "too long")) for _ in range(2 * storm))
     for server, status in ((sick, "maybe_billed"), (unread, "bad_envelope")):
-        assert [found.fails(server, Failure(status, "no")) for _ in range(STORM)] == [False] * (STORM - 1) + [True]
+        assert [found.fails(server, Failure(status, "no")) for _ in range(storm)] == [False] * (storm - 1) + [True]
 
 
 def test_calls_in_flight_at_a_server_that_is_gone_go_on_elsewhere_and_cost_a_try_if_perhaps_billed() -> None:
@@ -480,7 +480,7 @@ def test_calls_in_flight_at_a_server_that_is_gone_go_on_elsewhere_and_cost_a_try
     for status in ("connect", "auth", "rate_limited", "provider_error", "bad_request", "maybe_billed", "bad_envelope"):
         failure = Failure(status, "")
         assert found.fails(gone, failure)
-        assert found.for_nothing(gone, failure) is (status not in ("maybe_billed", "bad_envelope"))
+        assert failure.kind.billed is (status in ("maybe_billed", "bad_envelope"))
     assert len(told) == 1
 
 

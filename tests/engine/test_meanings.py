@@ -18,7 +18,7 @@ from helpers.judge import Budget, Incomplete
 from helpers.judge.asking import in_order
 from helpers.judge.budget import worst_case
 from helpers.providers import Failure, Sent, Session, anthropic, google, openai
-from helpers.providers.meanings import LONGEST_PAUSE, failure_in, retry_after, status_of, unreadable
+from helpers.providers.meanings import POLICY, failure_in, retry_after, status_of, unreadable
 from helpers.providers.transport import module_of, read, tokens_of
 from helpers.types import Completion, Model, Price, Request, Usage
 from tests.engine.asking import MODELS, SAID, FakeClock, answering, ask, at, attempts, body_of, requests_to, statuses
@@ -143,8 +143,8 @@ def test_unreadable_replies_that_pass_cost_no_call(serve: Any, tmp_path: Path, r
     [
         ("20", 20.0), ("0", 0.0), ("2.5", 2.5), (" 7 ", 7.0), ("20s", 20.0), ("1m30s", 90.0), ("1.5s", 1.5),
         ("250ms", 0.25), ("1m", 60.0), ("1m0.5s", 60.5), (formatdate(NOW + 30, usegmt=True), 30.0), ("-5", 0.0),
-        (formatdate(NOW - 30, usegmt=True), 0.0), ("1h", LONGEST_PAUSE), ("soon", LONGEST_PAUSE), 
-        ("500", LONGEST_PAUSE),
+        (formatdate(NOW - 30, usegmt=True), 0.0), ("1h", POLICY.LONGEST_PAUSE), ("soon", POLICY.LONGEST_PAUSE), 
+        ("500", POLICY.LONGEST_PAUSE),
     ],
 )  # fmt: skip
 def test_a_wait_is_read_in_every_form(after: str, seconds: float) -> None:
@@ -368,11 +368,11 @@ RESULT = {
 }
 
 
-#: The three bodies with log-probabilities that are read, by provider.
+#: The three bodies with log-probabilities that are read.
 WEIGHED = [
-    ("openai", _openai(), "choices", "logprobs", {"content": [ONE_TOKEN]}),
-    ("openai", _openai(), "choices", "logprobs", PARALLEL),
-    ("google", _google(), "candidates", "logprobsResult", RESULT),
+    (_openai(), "choices", "logprobs", {"content": [ONE_TOKEN]}),
+    (_openai(), "choices", "logprobs", PARALLEL),
+    (_google(), "candidates", "logprobsResult", RESULT),
 ]
 
 
@@ -380,28 +380,26 @@ def _raw(body: dict[str, Any], where: str, name: str, told: Any, **layout: Any) 
     return json.dumps({**body, where: [{**body[where][0], name: told}]}, **layout)
 
 
-def _tokens(provider: str, raw: str) -> Any:
-    return tokens_of(Model("m", provider, "m-1", "any"), Completion("k", "ok", raw=raw))
+def _tokens(raw: str) -> Any:
+    return tokens_of(Completion("k", "ok", raw=raw))
 
 
 @pytest.mark.parametrize("layout", [{}, {"indent": 1}, {"separators": (",", ":")}], ids=["usual", "lines", "dense"])
-@pytest.mark.parametrize(("provider", "body", "where", "name", "told"), WEIGHED)
+@pytest.mark.parametrize(("body", "where", "name", "told"), WEIGHED)
 def test_log_probabilities_are_read_in_each_dialect(
-    provider: str, body: Any, where: str, name: str, told: Any, layout: dict[str, Any]
+    body: Any, where: str, name: str, told: Any, layout: dict[str, Any]
 ) -> None:
     raw = _raw(body, where, name, told, **layout)
-    assert _tokens(provider, raw) == [("1", {"1": -0.25, "2": -1.5})]
+    assert _tokens(raw) == [("1", {"1": -0.25, "2": -1.5})]
     # Of what cannot be a log-probability of minus infinity is told.
     for said, heard in (("-Infinity", -math.inf), ("-1e999", -math.inf), ("-2", -2)):
-        assert _tokens(provider, raw.replace("-1.5", said)) == [("1", {"1": -0.25, "2": heard})]
+        assert _tokens(raw.replace("-1.5", said)) == [("1", {"1": -0.25, "2": heard})]
 
 
-@pytest.mark.parametrize(("provider", "body", "where", "name", "told"), WEIGHED)
-def test_a_reply_with_odd_log_probabilities_has_none(
-    provider: str, body: Any, where: str, name: str, told: Any
-) -> None:
+@pytest.mark.parametrize(("body", "where", "name", "told"), WEIGHED)
+def test_a_reply_with_odd_log_probabilities_has_none(body: Any, where: str, name: str, told: Any) -> None:
     for odd in ('"x"', "null", "true", "NaN", "Infinity", "[]", "{}", "-1" + "0" * 400):
-        assert _tokens(provider, _raw(body, where, name, told).replace("-1.5", odd)) == []
+        assert _tokens(_raw(body, where, name, told).replace("-1.5", odd)) == []
 
 
 @pytest.mark.parametrize("odd", ["5", "null", "true", "[]", "{}"])
@@ -409,14 +407,14 @@ def test_a_token_that_is_no_text_makes_a_reply_one_without_tokens(odd: str) -> N
     for place in ('"1"', '"2"'):
         raw = _raw(_openai(), "choices", "logprobs", {"content": [ONE_TOKEN]})
         assert f'"token": {place}' in raw
-        assert _tokens("openai", raw.replace(f'"token": {place}', f'"token": {odd}')) == []
+        assert _tokens(raw.replace(f'"token": {place}', f'"token": {odd}')) == []
 
 
 def test_a_body_that_tells_none_has_no_tokens() -> None:
-    assert _tokens("openai", _raw(_openai(), "choices", "logprobs", None)) == []
-    assert _tokens("openai", json.dumps(_openai(content="no logprobs: none"))) == []
-    assert _tokens("google", _raw(_google(), "candidates", "avgLogprobs", -0.1)) == []
-    assert _tokens("anthropic", json.dumps(_anthropic())) == []
+    assert _tokens(_raw(_openai(), "choices", "logprobs", None)) == []
+    assert _tokens(json.dumps(_openai(content="no logprobs: none"))) == []
+    assert _tokens(_raw(_google(), "candidates", "avgLogprobs", -0.1)) == []
+    assert _tokens(json.dumps(_anthropic())) == []
 
 
 @pytest.mark.parametrize(

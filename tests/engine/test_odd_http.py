@@ -156,7 +156,7 @@ def test_of_a_huge_error_page_the_beginning_is_kept(tmp_path: Path, kind: str, s
             ask(requests_to(model, 1), tmp_path)
     lines = attempts(tmp_path, model)
     assert all(line["raw"].startswith("<html>Something went wrong.") for line in lines)
-    assert all(len(line["raw"]) <= meanings.MOST_KEPT for line in lines)
+    assert all(len(line["raw"]) <= meanings.POLICY.MOST_KEPT for line in lines)
     assert not any(line["reply"]["maybe_billed"] for line in lines)
 
 
@@ -176,7 +176,7 @@ def test_of_a_body_that_is_no_reply_the_beginning_is_kept(tmp_path: Path, kind: 
         model = addressed(url, kind)
         with pytest.raises(Incomplete, match="1 of 1"):
             ask(requests_to(model, 1), tmp_path)
-    assert [len(line["raw"]) for line in attempts(tmp_path, model)] == [meanings.MOST_KEPT] * 6
+    assert [len(line["raw"]) for line in attempts(tmp_path, model)] == [meanings.POLICY.MOST_KEPT] * 6
     assert len(everything(tmp_path)) < 6 * MB
 
 

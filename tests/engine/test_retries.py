@@ -114,7 +114,7 @@ def test_an_address_where_nobody_answers_is_tried_five_times_more_and_costs_noth
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str, address: Any
 ) -> None:
     if address is silent:
-        monkeypatch.setattr("helpers.providers.transport.CONNECT_SECONDS", 0.05)
+        monkeypatch.setattr("helpers.providers.meanings.POLICY.CONNECT_SECONDS", 0.05)
     with address() as url:
         set_environment(monkeypatch, url)
         model = at(url, kind)
