@@ -450,6 +450,7 @@ def small(tmp_path: Path) -> Path:
     return write_results(tmp_path / "figures" / "own", plain_book(code), data="folder")
 
 
+@pytest.mark.slow
 def test_the_same_results_give_the_same_bytes_in_every_process(small: Path, tmp_path: Path) -> None:
     written = []
     for seed in ("1", "2"):

@@ -246,6 +246,7 @@ def drawn_with(bad: str) -> list[figures.Figure]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", HOSTILE, ids=ascii)
 def test_figures_show_any_name_and_files_of_all_kinds_are_written(bad: str) -> None:
     with warnings.catch_warnings():
