@@ -11,7 +11,7 @@ from krippendorff import alpha
 from scipy import stats
 
 from helpers.biases import accuracy as bias
-from helpers.biases.accuracy.agreement import SAID, VERDICTS
+from helpers.biases.accuracy import SAID, VERDICTS
 from helpers.biases.protocol import conclusions
 from helpers.stats.agreement import krippendorff_alpha
 from helpers.types import Estimate
@@ -226,7 +226,7 @@ def test_a_person_is_never_compared_with_itself() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda v: v.drop(columns="pair"), "lack pair"),
+        (lambda v: v.drop(columns="pair"), "lacks pair"),
         (lambda v: v.assign(kind="machine"), "'kind' holds machine; expected judge or person"),
         (lambda v: v.assign(verdict="A>B"), "'verdict' holds A>B; expected first, tie, second"),
         (lambda v: v.assign(verdict=None), "voted nothing"),

@@ -432,8 +432,8 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
         *("hinting_groups", "biases.hinting.paired", "redeal"),
         lambda right: lambda *parts, **named: right(*parts, **{**named, "draws": 499}),
     ),
-    "hints that weigh a little less": ("hinting_groups", "biases.hinting.paired", "clustered", lambda right: (
-        lambda x, d, weights=(1.0,), *more, **named: right(x, d, [0.999 * w for w in weights], *more, **named)
+    "hints that weigh a little less": ("hinting_groups", "biases.hinting.paired", "contrast", lambda right: (
+        lambda sums, weights, **named: right(sums, [0.999 * w for w in weights], **named)
     )),
     "one-sided flips of hints": ("hinting_groups", "biases.hinting.paired", "with_sign_flip", lambda right: (
         lambda *parts, **named: replace(right(*parts, **named), p=right(*parts, **named).p / 2)
@@ -441,7 +441,7 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
     "odds of the wrong side": ("quality_self_preference", "biases.self_preference.measured", "paired_log_odds", (
         lambda right: lambda up, down, *more, **named: right(down, up, *more, **named)
     )),
-    "a count of 0 taken as 1": ("quality_self_preference", "stats.own_vendor", "HALF", lambda right: 1.0),
+    "a count of 0 taken as 1": ("quality_self_preference", "stats.models", "HALF", lambda right: 1.0),
     "one-sided flips of articles": ("quality_self_preference", "biases.self_preference.measured", "with_sign_flip", (
         lambda right: lambda *parts, **named: replace(right(*parts, **named), p=right(*parts, **named).p / 2)
     )),

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from helpers.analyze import analyze, summary
-from helpers.stats.own_vendor import _Fit, own_vendor_effects
+from helpers.stats.models import _Fit, own_vendor_effects
 from helpers.stats.tests import holm
 from tests.rule import exact
 from tests.verdict_files import pair_rows, score_rows, written

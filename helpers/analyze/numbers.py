@@ -17,7 +17,7 @@ from ..biases.position.both_orders import COMPARISON, INVALID, SIGNS, pairs
 from ..biases.top_choice import defended, rates
 from ..stats.agreement import krippendorff_alpha
 from ..stats.intervals import NAN, Interval, cluster_sums, clustered, clusters_of, estimate, no_interval, wilson
-from ..stats.own_vendor import own_vendor_effects
+from ..stats.models import own_vendor_effects
 from ..types import Estimate
 from .tidy import Held
 

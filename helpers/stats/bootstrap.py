@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 
-from .intervals import FEW, MIN_CLUSTERS, NAN, Interval, Kinds, no_interval, to_draw
+from .intervals import MIN_CLUSTERS, NAN, Interval, Kinds, no_interval, to_draw
 
 #: Arrays of rates (..., m) to arrays of metrics (...,).
 Statistic = Callable[[np.ndarray], np.ndarray]
@@ -18,8 +17,6 @@ MAX_UNDEFINED = 0.05
 SAME = 1e-12
 #: So many weights are held at once.
 MOST_WEIGHTS = 4_000_000
-#: Of more clusters than FEW that are all different, so many share one draw of weights (see `_blockwise`).
-SHARING = 4096
 
 
 def bca(
@@ -52,7 +49,7 @@ def bca_totals(
 ) -> Interval:
     """The BCa interval (Efron 1987) of a statistic of totals: `sums` (C, M) per cluster, statistic (..., M) -> (...,).
 
-    The acceleration is the jackknife's over clusters, from one value a kind of cluster (`kinds.to_draw`). `se` is the
+    The acceleration is the jackknife's over clusters, from one value a kind of cluster (`to_draw`). `se` is the
     standard deviation of the replicates. No bounds below `least` clusters; of fewer than 10 `method` calls them rough.
     None either where nothing varies; where more than 5 % of the replicates are undefined (fewer are left out); where
     the estimate lies at the edge of its own replicates, so that the bounds would not hold it (a metric near its least
@@ -119,56 +116,18 @@ def _rounding(value: float) -> float:
 
 
 def resampled(sums: np.ndarray, statistic: Statistic, seed: int, resamples: int) -> np.ndarray:
-    """The statistic of `resamples` draws of C clusters with replacement: (resamples,), some may be NaN.
-
-    Many clusters of few kinds cost no more than few clusters (see `kinds.to_draw`).
-    """
+    """The statistic of `resamples` draws of C clusters with replacement: (resamples,), some may be NaN."""
     return statistic(drawn(to_draw(sums), seed, resamples))
 
 
 def drawn(kinds: Kinds, seed: int, resamples: int) -> np.ndarray:
-    """The totals of as many clusters as there are, drawn with replacement: (resamples, M), read-only."""
-    return _drawn(kinds.sums.tobytes(), kinds.sums.shape, kinds.counts.tobytes(), seed, resamples)
-
-
-@lru_cache(maxsize=4)
-def _drawn(content: bytes, shape: tuple[int, int], many: bytes, seed: int, resamples: int) -> np.ndarray:
-    """Kept, for a metric, its bias and its floor share their draws."""
-    sums, counts = np.frombuffer(content).reshape(shape), np.frombuffer(many)
-    rng = np.random.default_rng(seed)
-    clusters = round(counts.sum())
-    if clusters == len(counts) > FEW:
-        return _blockwise(sums, rng, resamples)
-    batch = max(1, MOST_WEIGHTS // len(counts))
-    parts = []
+    """The totals of as many clusters as there are, drawn with replacement: (resamples, M)."""
+    rng, clusters = np.random.default_rng(seed), round(kinds.counts.sum())
+    batch, parts = max(1, MOST_WEIGHTS // len(kinds.counts)), []
     for start in range(0, resamples, batch):
-        weights = rng.multinomial(clusters, counts / clusters, size=min(batch, resamples - start))
-        parts.append(weights @ sums)
-    totals = np.concatenate(parts)
-    totals.flags.writeable = False
-    return totals
-
-
-def _blockwise(sums: np.ndarray, rng: np.random.Generator, resamples: int) -> np.ndarray:
-    """Totals of so many clusters that each is drawn Poisson(1) times, the clusters of all blocks by the same weights.
-
-    In each block another random order of the resamples takes these weights, so that within one resample the weights of
-    blocks do not hang together. Sums are centred, and C times their mean is added: the totals then have exactly the
-    mean, covariance and third cumulants of C draws with replacement (Poisson bootstrap: Chamandy et al. 2012).
-    """
-    count, width = sums.shape
-    mean = sums.mean(axis=0)
-    weights = rng.poisson(1.0, (resamples, SHARING)).astype(float)
-    totals = np.tile(count * mean, (resamples, 1))
-    step = 64 * SHARING  # one product of matrices reads the weights once for many blocks
-    for start in range(0, count, step):
-        rows = sums[start : start + step] - mean
-        rows = np.pad(rows, ((0, -len(rows) % SHARING), (0, 0))).reshape(-1, SHARING, width)
-        each = (weights @ rows.transpose(1, 0, 2).reshape(SHARING, -1)).reshape(resamples, -1, width)
-        for block in range(len(rows)):
-            totals += each[rng.permutation(resamples), block]
-    totals.flags.writeable = False
-    return totals
+        weights = rng.multinomial(clusters, kinds.counts / clusters, size=min(batch, resamples - start))
+        parts.append(weights @ kinds.sums)
+    return np.concatenate(parts)
 
 
 def noise_floor(
@@ -185,9 +144,7 @@ def noise_floor(
     column is empty or there are fewer than 10 clusters.
     """
     x, d = _sums(numerators, denominators)
-    if len(x) < MIN_CLUSTERS or (d.sum(axis=0) == 0).any():
-        return NAN
-    shift = np.asarray(center, dtype=float) - x.sum(axis=0) / d.sum(axis=0)
+    shift = np.asarray(center, dtype=float) - _rates(x.sum(axis=0), d.sum(axis=0))
     return _mean_resampled(x, d, lambda rates: statistic(rates + shift), seed, resamples)
 
 
@@ -196,14 +153,14 @@ def bias_corrected(
 ) -> float:
     """The metric less its bootstrap bias, 2 * theta - mean(theta*); it may fall below 0. NaN as in `noise_floor`."""
     x, d = _sums(numerators, denominators)
-    if len(x) < MIN_CLUSTERS or (d.sum(axis=0) == 0).any():
-        return NAN
-    value = float(statistic(x.sum(axis=0) / d.sum(axis=0)))
+    value = float(statistic(_rates(x.sum(axis=0), d.sum(axis=0))))
     return 2 * value - _mean_resampled(x, d, statistic, seed, resamples)
 
 
 def _mean_resampled(x: np.ndarray, d: np.ndarray, statistic: Statistic, seed: int, resamples: int) -> float:
-    """The mean of a statistic of the rates over resampled clusters; NaN where it is never defined."""
+    """The mean of a statistic of the rates over resampled clusters; NaN where it is never defined, or as above."""
+    if len(x) < MIN_CLUSTERS or (d.sum(axis=0) == 0).any():
+        return NAN
     replicates = resampled(np.hstack([x, d]), _of_totals(statistic, x.shape[1]), seed, resamples)
     return float(np.nanmean(replicates)) if np.isfinite(replicates).any() else NAN
 

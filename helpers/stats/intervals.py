@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..types import Estimate
-from .sandwich import Pieces, combine_pieces, pieces_of_rates
 
+NAN = float("nan")
 #: Rows that are worked on together: what is made of them stays in the processor's cache, and an array of ten million
 #: would get new pages from the system each time, which take longer than the work.
 BLOCK = 2**16
@@ -85,8 +85,6 @@ def codes_of(labels: pd.Series) -> tuple[np.ndarray, int]:
 
 #: Fewer clusters are drawn one by one: looking for their kinds would gain nothing.
 MANY = 1000
-#: Above this number of kinds drawing how many there are of each takes longer than drawing clusters in blocks.
-FEW = 10_000
 
 
 @dataclass(frozen=True)
@@ -97,19 +95,11 @@ class Kinds:
     counts: np.ndarray
 
 
-def each_its_own(sums: np.ndarray) -> Kinds:
-    """Every cluster as a kind of its own, in the order given."""
-    return Kinds(sums, np.ones(len(sums)))
-
-
 def to_draw(sums: np.ndarray) -> Kinds:
     """What is drawn for clusters with these sums (C, M): their kinds, or each itself where that costs little more."""
     sums = np.ascontiguousarray(sums, dtype=float)
-    if len(sums) >= MANY:
-        kinds = kinds_of(sums)
-        if len(kinds.counts) <= min(len(sums) // 2, FEW):
-            return kinds
-    return each_its_own(sums)
+    kinds = kinds_of(sums) if len(sums) >= MANY else None
+    return kinds if kinds and len(kinds.counts) <= len(sums) // 2 else Kinds(sums, np.ones(len(sums)))
 
 
 def kinds_of(sums: np.ndarray) -> Kinds:
@@ -137,12 +127,129 @@ def _codes(column: np.ndarray) -> tuple[np.ndarray, int]:
     return codes, len(values)
 
 
+# --- standard errors that stay honest where clusters are unequal: CR2 by Bell and McCaffrey ---------------------------
+
+#: From this leverage on one cluster decides a direction alone.
+ALONE = 1 - 1e-6
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far a linearised number varies: standard error, degrees of freedom, effective number of clusters."""
+
+    se: float
+    df: float
+    effective: float
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """What each cluster adds to a number: `parts` (C,) its adjusted residual, `shares` (C,) its part of the variance.
+
+    Both under a working model of independent rows; `squares` is the sum of squares of the (C, C) matrix G of Bell and
+    McCaffrey, of which `shares` is the diagonal.
+    """
+
+    parts: np.ndarray
+    shares: np.ndarray
+    squares: float
+
+
+def pieces_of_rates(
+    residuals: np.ndarray, sizes: np.ndarray, weights: np.ndarray, variances: np.ndarray | float = 1.0
+) -> Pieces:
+    """The pieces of sum_m weights_m * N_m / D_m, a weighted sum of rates.
+
+    `residuals` (C, m): sums over the rows of a cluster of value less rate, `sizes` (C, m) their counts, of which a
+    column's total D_m is made; `variances` (m,) of one row in the working model. A column of which one cluster holds
+    all rows must not be among them.
+    """
+    totals = sizes.sum(axis=0)
+    leverage = sizes / totals
+    factor = 1 / np.sqrt(1 - leverage)
+    step = np.sqrt(variances) * weights / totals
+    reach = step * factor * leverage * np.sqrt(totals)
+    shares = (step**2 * sizes).sum(axis=1)
+    off = float(((reach.T @ reach) ** 2).sum() - ((reach**2).sum(axis=1) ** 2).sum())
+    return Pieces((weights / totals * factor * residuals).sum(axis=1), shares, float(shares @ shares) + off)
+
+
+@dataclass(frozen=True)
+class Adjusted:
+    """A fit's clusters, adjusted by CR2: `scores` (C, k), of which a contrast of parameters takes a weighted sum.
+
+    `root` (k, k) is M^1/2, M the inverse of the whole information; `leverage` (C, k) and `turned` (C, k, k) are the
+    eigenvalues and eigenvectors of S_c = M^1/2 I_c M^1/2.
+    """
+
+    scores: np.ndarray
+    root: np.ndarray
+    leverage: np.ndarray
+    turned: np.ndarray
+
+    def pieces(self, contrast: np.ndarray) -> Pieces:
+        """The pieces of contrast @ parameters."""
+        factor = _factor(self.leverage)
+        direction = np.einsum("ckj,k->cj", self.turned, self.root @ contrast)
+        reach = np.einsum("ckj,cj->ck", self.turned, factor * self.leverage * direction)
+        shares = (factor**2 * self.leverage * direction**2).sum(axis=1) - (reach**2).sum(axis=1)
+        off = float(((reach.T @ reach) ** 2).sum() - ((reach**2).sum(axis=1) ** 2).sum())
+        return Pieces(self.scores @ contrast, shares, float(shares @ shares) + off)
+
+
+def adjust_scores(scores: np.ndarray, information: np.ndarray) -> Adjusted:
+    """CR2 for a fit, from the (C, k) scores of its clusters and their (C, k, k) information I_c.
+
+    The adjusted score of a cluster is M^1/2 (1 - S_c)^-1/2 M^1/2 s_c: for least squares that of (1 - H_cc)^-1/2 e_c,
+    for a likelihood its linearised counterpart. A direction in which one cluster holds all information adds nothing, as
+    its score there is 0."""
+    values, vectors = np.linalg.eigh(information.sum(axis=0))
+    root = vectors / np.sqrt(values) @ vectors.T
+    leverage, turned = np.linalg.eigh(root @ information @ root)
+    return _adjusted(scores, root, np.clip(leverage, 0.0, 1.0), turned)
+
+
+def adjust_evenly(scores: np.ndarray, information: np.ndarray, shares: np.ndarray) -> Adjusted:
+    """`adjust_scores` from the whole (k, k) information, each of (C,) clusters having its share in every direction."""
+    values, vectors = np.linalg.eigh(information)
+    shape = (len(shares), *information.shape)
+    leverage = np.broadcast_to(shares[:, None], shape[:2])
+    return _adjusted(scores, vectors / np.sqrt(values) @ vectors.T, leverage, np.broadcast_to(np.eye(shape[1]), shape))
+
+
+def _adjusted(scores: np.ndarray, root: np.ndarray, leverage: np.ndarray, turned: np.ndarray) -> Adjusted:
+    inside = _factor(leverage) * np.einsum("ckj,ck->cj", turned, scores @ root)
+    return Adjusted(np.einsum("ckj,cj->ck", turned, inside) @ root, root, leverage, turned)
+
+
+def _factor(leverage: np.ndarray) -> np.ndarray:
+    free = leverage < ALONE
+    return np.where(free, 1 / np.sqrt(np.where(free, 1 - leverage, 1.0)), 0.0)
+
+
+def combine_pieces(pieces: Iterable[Pieces]) -> Spread:
+    """The CR2 standard error of a number made of independent pieces, with its degrees of freedom.
+
+    SE^2 is the sum of squared parts (Bell and McCaffrey 2002; Pustejovsky and Tipton 2018, CR2 with an identity working
+    model): free of bias where rows are independent and of equal variance. df = trace(G)^2 / sum of G^2 (Satterthwaite):
+    C - 1 for C equal clusters, few where one cluster dominates. `effective` is (sum of shares)^2 / sum of shares^2: C
+    equal clusters count as C (Carter, Schnepel and Steigerwald 2017, without correlation within clusters).
+    """
+    each = list(pieces)
+    parts, shares = (np.concatenate([getattr(one, name) for one in each]) for name in ("parts", "shares"))
+    whole, squares = float(shares.sum()), sum(one.squares for one in each)
+    if not whole > 0 or not squares > 0:
+        return Spread(NAN, NAN, NAN)
+    return Spread(math.sqrt(float(parts @ parts)), whole**2 / squares, whole**2 / float(shares @ shares))
+
+
+# --- intervals --------------------------------------------------------------------------------------------------------
+
 MIN_CLUSTERS = 10
 #: Where the rows are spread so unevenly that they weigh as fewer clusters than this, no t interval is honest.
 MIN_EFFECTIVE = 2.0
 #: Strata of fewer effective clusters are not held apart.
 MIN_STRATUM = 5.0
-NAN = float("nan")
 
 
 @dataclass(frozen=True)
@@ -344,12 +451,12 @@ def clustered(
 ) -> Interval:
     """The interval of sum_m weights_m * N_m / D_m (a mean, a difference, an excess) over clusters.
 
-    `numerators`, `denominators`: (C, m) sums per cluster, (C,) for one column; N, D are their totals. Standard error
-    CR2 and degrees of freedom by Bell and McCaffrey (2002) for independent rows of equal variance, both exact in
-    expectation there and close where rows of a cluster are alike (Pustejovsky and Tipton 2018, eqs. 5 and 11; see
-    `sandwich`). With strata each has rates of its own and weighs as its rows do; unstratified where a stratum has fewer
-    than 5 effective clusters in a column. Clusters without any valid row do not count. NaN where a used column is
-    empty; no bounds below 10 clusters or 2 effective ones, without variation, and where one cluster holds all rows of a
+    `numerators`, `denominators`: (C, m) sums per cluster, (C,) for one column; N, D are their totals. Standard
+    error CR2 and degrees of freedom by Bell and McCaffrey (2002) for independent rows of equal variance, both exact
+    in expectation there and close where rows of a cluster are alike (Pustejovsky and Tipton 2018, eqs. 5 and 11).
+    With strata each has rates of its own and weighs as its rows do; unstratified where a stratum has fewer than 5
+    effective clusters in a column. Clusters without any valid row do not count. NaN where a used column is empty;
+    no bounds below 10 clusters or 2 effective ones, without variation, and where one cluster holds all rows of a
     column. `n` is the sum of the used denominators.
     """
     x, d = (np.asarray(a, dtype=float) for a in (numerators, denominators))
@@ -384,6 +491,18 @@ def clustered(
     return t_interval(value, found.se, found.df, n, clusters, method, level, null, effective)
 
 
+def contrast(sums: Sums, weights: Sequence[float] = (1.0,), level: float = 0.95, null: float | None = 0.0) -> Interval:
+    """`clustered` of the sums of `cluster_sums`: the weighted sum of its columns' rates, in its strata."""
+    return clustered(sums.numerators, sums.denominators, weights, sums.strata, level, null)
+
+
+def column_weights(sums: Sums, average: bool = True) -> dict[str, np.ndarray]:
+    """The weights of the rate of each column, by its name, and of their mean, "average"."""
+    size = len(sums.columns)
+    weights = dict(zip(map(str, sums.columns), np.eye(size), strict=True))
+    return weights | ({"average": np.full(size, 1 / size)} if average else {})
+
+
 def _pieces(x: np.ndarray, d: np.ndarray, weights: np.ndarray, totals: np.ndarray) -> Pieces:
     """The pieces of one stratum, whose rates weigh as its rows do in the whole column."""
     here = d.sum(axis=0)
@@ -413,7 +532,7 @@ def clustered_mean(
     if strata is not None:
         frame["stratum"] = np.asarray(strata)
     sums = cluster_sums(frame, "value", "cluster", strata=None if strata is None else "stratum")
-    return clustered(sums.numerators, sums.denominators, strata=sums.strata, level=level, null=null)
+    return contrast(sums, level=level, null=null)
 
 
 Span = tuple[float, float] | None
@@ -436,3 +555,26 @@ def estimate(
     i, (lower, upper) = interval, span or RANGES.get(unit, (-math.inf, math.inf))
     low, high = (min(max(bound, lower), upper) if bound == bound else bound for bound in (i.low, i.high))
     return Estimate(id, dict(where), i.value, low, high, i.n, i.clusters, unit, i.se, i.method, data, i.p, i.effective)
+
+
+def estimate_means(
+    id: str,
+    rows: pd.DataFrame,
+    value: str,
+    by: Mapping[str, str],
+    data: str,
+    unit: str = "rate",
+    cluster: str = "question_id",
+    strata: str | None = None,
+) -> list[Estimate]:
+    """The clustered mean of a column for each combination of others; `by` maps their names in `where` to these."""
+    return [
+        estimate(
+            id,
+            dict(zip(by, map(str, names), strict=True)),
+            contrast(cluster_sums(part, value, cluster, strata=strata), null=None),
+            data,
+            unit,
+        )
+        for names, part in rows.groupby([*by.values()], sort=True, observed=True)
+    ]

@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..words import p_text
-from .intervals import NAN, Interval, clustered, no_interval, t_interval
-from .sandwich import combine_pieces, pieces_of_rates
+from .intervals import NAN, Interval, combine_pieces, no_interval, pieces_of_rates, t_interval
 
 #: Below this p the labelled items are called no random sample.
 REFUSED_BELOW = 0.001
@@ -64,15 +63,14 @@ def prediction_powered_mean(
     if weight is not None and not 0 <= weight <= 1:
         raise ValueError(f"weight {weight!r} is not between 0 and 1")
     table = _columns(given)
-    kept, codes = table["labelled"].to_numpy(), pd.Index(table["cluster"].unique())
+    kept = table["labelled"].to_numpy()
     n, labelled = int(kept.sum()), int(table.loc[kept, "cluster"].nunique())
     if not n or not labelled:
         return no_interval(NAN, n, labelled, "no label")
-    at = codes.get_indexer(table["cluster"])
     # Sums and sizes of clusters: label, verdict there, verdict elsewhere.
-    halves = ((table["label"], kept), (table["value"], kept), (table["value"], ~kept))
-    rates = [_sums(values.to_numpy()[chosen], at[chosen], len(codes)) for values, chosen in halves]
-    sums, sizes = (np.stack(each, axis=1) for each in zip(*rates, strict=True))
+    sides = table.assign(there=table["value"].where(kept), elsewhere=table["value"].where(~kept))
+    rates = sides.groupby("cluster", sort=False)[["label", "there", "elsewhere"]].agg(["sum", "count"])
+    sums, sizes = (rates.xs(name, axis=1, level=1).to_numpy(dtype=float) for name in ("sum", "count"))
     totals = sizes.sum(axis=0)
     means = sums.sum(axis=0) / np.maximum(totals, 1)
     residuals = sums - means * sizes
@@ -105,11 +103,6 @@ def _columns(part: Labels) -> pd.DataFrame:
     return pd.DataFrame(
         {"value": part.predicted.astype(float), "label": label, "labelled": label.notna(), "cluster": cluster}
     )
-
-
-def _sums(values: np.ndarray, at: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The sum of the values of each cluster, and their number."""
-    return np.bincount(at, values, minlength=size), np.bincount(at, minlength=size).astype(float)
 
 
 def _best(fixed: np.ndarray, moving: np.ndarray) -> float:
@@ -180,11 +173,3 @@ def dependence(chosen: pd.Series, column: pd.Series, clusters: pd.Series) -> flo
     from scipy.stats import chi2
 
     return float(chi2.sf((((vectors.T @ total)[kept]) ** 2 / values[kept]).sum(), int(kept.sum())))
-
-
-def classical_mean(given: Labels, level: float = 0.95, null: float | None = None) -> Interval:
-    """The mean of the labels alone with its question-clustered interval: what the judge is to improve on."""
-    table = _columns(given)
-    kept = table[table["labelled"]]
-    groups = kept.groupby("cluster")["label"]
-    return clustered(groups.sum().to_numpy(), groups.size().to_numpy(), level=level, null=null)

@@ -419,7 +419,6 @@ class Fit:
     free: np.ndarray
     pieces: Pieces
     problem: str
-    steps: int = 0
 
 
 def climb(design: Design) -> tuple[Design, Fit]:
@@ -434,8 +433,7 @@ def climb(design: Design) -> tuple[Design, Fit]:
         return design, fit
     panel, position = design.panel, bool(len(design.slots))
     held = design_of(panel, design.depth, design.by_category, position, False, (*design.dull, *dull))
-    last, there = climb(held)
-    return last, replace(there, steps=there.steps + fit.steps)
+    return climb(held)
 
 
 def _climb(design: Design) -> Fit:
@@ -463,12 +461,12 @@ def _climb(design: Design) -> Fit:
 
 def _newton(design: Design, chunks: Callable, fit: Fit, active: np.ndarray, tolerance: float) -> Fit:
     free, here = fit.free, fit.pieces
-    for step_number in range(MOST_STEPS):
+    for _ in range(MOST_STEPS):
         gradient = here.gradient[active]
         step = _step(here, gradient, active)
         gain = float(gradient @ step)
         if gain < tolerance:
-            return Fit(free, here, "", fit.steps + step_number)
+            return Fit(free, here, "")
         share = min(1.0, 2.0 / np.abs(step).max())
         while True:
             there = free.copy()
@@ -479,14 +477,12 @@ def _newton(design: Design, chunks: Callable, fit: Fit, active: np.ndarray, tole
                 break
             share /= 2
             if share < 1e-6:
-                return Fit(
-                    free, here, "did not converge: no step makes the rankings more likely", fit.steps + step_number
-                )
+                return Fit(free, here, "did not converge: no step makes the rankings more likely")
         free, here = there, pieces
         gone = runaways(design, free)
         if gone:
-            return Fit(free, here, f"no finite estimate: {', '.join(gone)}", fit.steps + step_number + 1)
-    return Fit(free, here, f"did not converge in {MOST_STEPS} steps", fit.steps + MOST_STEPS)
+            return Fit(free, here, f"no finite estimate: {', '.join(gone)}")
+    return Fit(free, here, f"did not converge in {MOST_STEPS} steps")
 
 
 def _step(here: Pieces, gradient: np.ndarray, active: np.ndarray) -> np.ndarray:

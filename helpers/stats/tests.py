@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 
-from .intervals import Interval, Kinds, to_draw
+from .intervals import NAN, Interval, Kinds, to_draw
 
-NAN = float("nan")
 #: How a method says that no draw reached the number, so that its p is at most the smallest one.
 FLOOR = "at its floor"
 #: So many signs are held at once.
@@ -55,15 +53,11 @@ def sign_flip(contributions: Sequence[float], seed: int, draws: int = 9999) -> S
     kinds = to_draw(np.abs(values)[:, None])
     if len(kinds.counts) < size:
         hits = int((np.abs(_sums_of_kinds(kinds, seed, draws)) >= observed).sum())
-    elif draws * size <= MOST_SIGNS:
-        # A longer stream begins with the shorter one, so numbers with other counts of clusters share it.
-        stream = _stream(seed, min(MOST_SIGNS, 1 << (draws * size).bit_length()))
-        hits = int((np.abs(_sums(stream[: draws * size].reshape(draws, size), values)) >= observed).sum())
     else:
         rng, hits, batch = np.random.default_rng(seed), 0, max(1, MOST_SIGNS // size)
         for start in range(0, draws, batch):
-            signs = _drawn(rng, min(batch, draws - start) * size).reshape(-1, size)
-            hits += int((np.abs(_sums(signs, values)) >= observed).sum())
+            signs = 1.0 - 2 * rng.integers(0, 2, size=(min(batch, draws - start), size), dtype=np.int8)
+            hits += int((np.abs(signs @ values) >= observed).sum())
     return SignFlip((1 + hits) / (1 + draws), 1 / (1 + draws), size, False)
 
 
@@ -87,21 +81,6 @@ def with_test(interval: Interval, test: SignFlip, level: float, moved: str, name
         return replace(interval, p=NAN, method=f"{interval.method}; {why}")
     floor = f" {FLOOR}" if not test.exact and test.p <= test.smallest_p else ""
     return replace(interval, p=test.p, method=f"{interval.method}; {name}{floor}")
-
-
-@lru_cache(maxsize=4)
-def _stream(seed: int, length: int) -> np.ndarray:
-    """The signs that a seed gives: many numbers of one run are tested with the same ones."""
-    return _drawn(np.random.default_rng(seed), length)
-
-
-def _drawn(rng: np.random.Generator, length: int) -> np.ndarray:
-    return 1 - 2 * rng.integers(0, 2, size=length, dtype=np.int8)
-
-
-def _sums(signs: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The sum of each pattern; a few patterns at a time, so that their decimal form stays in the processor's cache."""
-    return np.concatenate([signs[at : at + 256].astype(float) @ values for at in range(0, len(signs), 256)])
 
 
 def _sums_of_kinds(kinds: Kinds, seed: int, draws: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from scipy import stats
 
 from helpers.stats import bootstrap
 from helpers.stats.bootstrap import bca, bca_bounds, bca_totals, bias_corrected, drawn, noise_floor, resampled
-from helpers.stats.intervals import FEW, MANY, Kinds, each_its_own, kinds_of, to_draw
+from helpers.stats.intervals import MANY, Kinds, kinds_of, to_draw
 from helpers.stats.tests import _sums_of_kinds, sign_flip
 from studies.calibration.worlds.listwise import World, draw
 
@@ -229,7 +229,7 @@ def _rounded(chances: dict[tuple[float, ...], Fraction]) -> dict[tuple[float, ..
 def test_what_is_drawn_has_that_distribution() -> None:
     exact, draws = every_resample(FOUR), 20_000
     assert min(exact.values()) == Fraction(1, 256)
-    for kinds in (kinds_of(FOUR), each_its_own(FOUR)):
+    for kinds in (kinds_of(FOUR), to_draw(FOUR)):
         seen = Counter(map(tuple, drawn(kinds, seed=8, resamples=draws).tolist()))
         assert set(seen) == set(exact)
         expected = [float(chance) * draws for chance in exact.values()]
@@ -292,28 +292,6 @@ def test_few_clusters_and_clusters_without_a_kind_are_drawn_one_by_one(sums: np.
     clusters = len(sums)
     weights = np.random.default_rng(9).multinomial(clusters, np.full(clusters, 1 / clusters), size=100)
     assert (resampled(sums, share_spread, 9, 100) == share_spread(weights @ sums)).all()
-
-
-def test_many_clusters_without_a_kind_have_the_moments_and_quantiles_of_the_direct_bootstrap() -> None:
-    """Heavy tails, in sorted order: blocks differ in all, and one cluster carries a fifth of the variance."""
-    rng, draws, clusters = np.random.default_rng(21), 4000, FEW + 2500
-    x = np.sort(rng.lognormal(0, 1, clusters))
-    x[-1] = x.mean() + 0.5 * x[:-1].std() * math.sqrt(clusters)
-    sums = np.column_stack([x * rng.random(clusters), x])
-    kinds = to_draw(sums)
-    assert len(kinds.counts) == clusters
-    ours = drawn(kinds, 22, draws)
-    centred = sums - sums.mean(axis=0)
-    errors = np.sqrt((centred**2).sum(axis=0))
-    # Means, variances and third cumulants of C draws with replacement are those of the clusters, times C.
-    assert (np.abs(ours.mean(axis=0) - sums.sum(axis=0)) < 4 * errors / math.sqrt(draws)).all()
-    assert np.cov(ours.T) == pytest.approx(centred.T @ centred, rel=0.1)
-    third = ((ours - ours.mean(axis=0)) ** 3).mean(axis=0) / errors**3
-    assert third == pytest.approx((centred**3).sum(axis=0) / errors**3, abs=6 * math.sqrt(15 / draws))
-    direct = np.stack([sums[rng.integers(0, clusters, clusters)].sum(axis=0) for _ in range(draws)])
-    for statistic in (lambda t: t[:, 0] / t[:, 1], lambda t: t[:, 1]):
-        assert stats.ks_2samp(statistic(ours), statistic(direct)).pvalue > 0.001
-        assert abs(np.corrcoef(statistic(ours)[1:], statistic(ours)[:-1])[0, 1]) < 4 / math.sqrt(draws)
 
 
 @pytest.mark.parametrize("few", [True, False])

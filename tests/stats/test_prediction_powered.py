@@ -10,11 +10,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from helpers.stats.intervals import Interval
+from helpers.stats.intervals import Interval, clustered_mean
 from helpers.stats.prediction_powered import (
     Labels,
     NotRandomSample,
-    classical_mean,
     contradictions,
     dependence,
     prediction_powered_mean,
@@ -26,6 +25,10 @@ SEEN = [1, 0, 1, 0, 0, 1, 1, 1, 1, 0, 0.5, 1]
 UNSEEN = [1, 1, 0, 0.5, 1, 0, 1, 1, 0, 1, 1, 0.5, 0, 1, 1, 1, 0, 1, 0, 1, 0.5, 1, 1, 0]
 #: P(latent > 0) of `world`, whose latent is N(0.4, 2).
 TRUTH = float(stats.norm.cdf(0.4 / math.sqrt(2)))
+
+
+def of_labels(given: Labels) -> Interval:
+    return clustered_mean(given.labels, given.clusters.reindex(given.labels.index))
 
 
 def small() -> Labels:
@@ -98,7 +101,7 @@ def test_the_tuned_weight_has_the_smallest_variance() -> None:
 
 def test_weight_0_is_the_mean_of_the_labels_alone() -> None:
     given = world(np.random.default_rng(1))
-    powered, classical = prediction_powered_mean(given, random_sample=True, weight=0.0), classical_mean(given)
+    powered, classical = prediction_powered_mean(given, random_sample=True, weight=0.0), of_labels(given)
     assert [powered.value, powered.n, powered.clusters] == pytest.approx(
         [classical.value, classical.n, classical.clusters]
     )
@@ -116,7 +119,7 @@ def test_copies_of_items_make_it_no_surer() -> None:
 
 def test_with_every_item_labelled_the_judge_adds_nothing() -> None:
     given = world(np.random.default_rng(2), share=1.0)
-    found, classical = prediction_powered_mean(given, random_sample=True), classical_mean(given)
+    found, classical = prediction_powered_mean(given, random_sample=True), of_labels(given)
     assert (found.value, found.se, found.df) == pytest.approx((classical.value, classical.se, classical.df))
 
 
@@ -198,7 +201,7 @@ def simulate(how: str, runs: int, **size: float) -> list[tuple[Interval, Interva
     for run in range(runs):
         given = world(np.random.default_rng([8, run]), how, **size)
         with contextlib.suppress(NotRandomSample):
-            found.append((prediction_powered_mean(given, random_sample=True), classical_mean(given)))
+            found.append((prediction_powered_mean(given, random_sample=True), of_labels(given)))
     return found
 
 

@@ -13,7 +13,7 @@ from statsmodels.stats.power import TTestPower
 
 from helpers.stats import intervals
 from helpers.stats.intervals import codes_of, combined, numbered, renumbered
-from helpers.stats.own_vendor import paired_log_odds
+from helpers.stats.models import paired_log_odds
 from helpers.stats.power import (
     detectable_effect,
     detectable_mcnemar,

@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from ...stats.bootstrap import bca
-from ...stats.intervals import MIN_CLUSTERS, cluster_sums, no_interval
+from ...stats.intervals import MIN_CLUSTERS, no_interval
 from ...stats.tests import benjamini_hochberg, deal_groups
 from ...types import Estimate
 from ...words import p_text
 from ..top_choice import defended, rates
-from ..top_choice.rates import vendors
+from ..top_choice.rates import SPREADS
 from .asked import CONTROL
-from .paired import CONFIRMATORY, LEVEL, conclusions, effect_of, hints_in
+from .paired import CONFIRMATORY, LEVEL, conclusions, hints_in
 
-SPREADS = ("deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")
 METRICS = ("average_self_bias", *SPREADS)
 #: Bounds at a level for many comparisons lie far out: enough resamples to find them.
 RESAMPLES = 10_000
@@ -43,14 +43,12 @@ def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         found += in_group(rates.unreadable_share(part, data), hint)
         if not (part["top"] == 1.0).any():
             continue
-        kept = ("category_self_bias", "category_average_self_bias")
-        by_category = [each for each in rates.categories(part, data) if each.id in kept]
         metrics = [
             *rates.top1_rate(part, data),
             *rates.vendor_share(part, data),
             *rates.self_bias(part, data),
             *rates.spread(part, data, seed),
-            *by_category,
+            *(each for each in rates.categories(part, data) if each.id != "category_top1_rate"),
             *defended.excess_self_preference(part, data),
         ]
         found += in_group(metrics, hint)
@@ -69,72 +67,40 @@ def spread_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     found = []
     for hint in hints_in(frame):
         both = frame[frame["condition"].isin([hint, CONTROL])]
-        for number, metric in enumerate(SPREADS):
+        for number, metric in enumerate(SPREADS, seed):
             sums = sums_by_group(both, (hint, CONTROL), metric)
             if sums is None:
                 continue
             x, d, columns = (*(each.reshape(len(each), -1) for each in sums[:2]), sums[2])
-            # Balance sets the same judgments against every vendor: they are still so many.
-            n = round(d.sum() / (len(columns) if metric == "balance" else 1))
+            n = _judgments(d, metric, columns)
             if len(columns) < 2 and metric != "deviation_from_expected":
                 clusters = int((d > 0).any(axis=1).sum())
                 interval = no_interval(math.nan, n, clusters, "one rate alone has no spread")
             else:
-                interval = bca(x, d, _difference(both, metric, columns), seed + number, RESAMPLES, level)
+                statistic = rates.statistic_of(both, metric, columns)
+                interval = bca(x, d, partial(_difference, statistic), number, RESAMPLES, level)
                 interval = replace(interval, n=n, method=f"{interval.method}, {level:.1%} ({family} together)")
             found.append(rates.estimate("spread_change", {"hint": hint, "metric": metric}, interval, data, "pp"))
     return found
 
 
+def _difference(statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
+    """A metric of the first half of the rates less that of the second."""
+    first, second = np.split(values, 2, axis=-1)
+    return statistic(first) - statistic(second)
+
+
 def sums_by_group(
     frame: pd.DataFrame, hints: Sequence[str], metric: str
-) -> tuple[np.ndarray, np.ndarray, tuple[object, ...]] | None:
-    """Sums per question of each group, (questions, groups, columns) twice: first places and judgments; whose columns.
-
-    Columns are vendors, those of candidates for balance, else those of judges; of consistency_judges they are judges.
-    None where a vendor or judge that was asked has no valid judgment in one of the groups, or no vendor is known.
-    """
-    votes, candidates = rates.votes_of(frame), rates.vendors(frame)
-    if metric == "balance":
-        values = {vendor: (votes["candidate_vendor"] == vendor).astype(float) for vendor in candidates}
-    else:
-        by = "judge" if metric == "consistency_judges" else "judge_vendor"
-        judges = frame.loc[frame["judge_vendor"].isin(candidates), by].unique()
-        values = {name: votes["own"].where(votes[by] == name) for name in sorted(judges)}
-    x, d = [], []
-    for value in values.values():
-        sums = cluster_sums(votes.assign(value=value), "value", "question_id", "condition")
-        if not {*hints} <= {*sums.columns}:
-            return None
-        places = [sums.columns.index(hint) for hint in hints]
-        x.append(sums.numerators[:, places])
-        d.append(sums.denominators[:, places])
-    if not x or not all((each.sum(axis=0) > 0).all() for each in d):
-        return None
-    return np.stack(x, axis=-1), np.stack(d, axis=-1), tuple(values)
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]] | None:
+    """`rates.rate_sums` of these groups; None where none is known, or one has no valid judgment in some group."""
+    x, d, columns = rates.rate_sums(frame, metric, hints)
+    return (x, d, columns) if columns and (d.sum(axis=0) > 0).all() else None
 
 
-def statistic_of(metric: str, expected: Sequence[float]) -> Callable[[np.ndarray], np.ndarray]:
-    """A metric as a function of rates (..., columns); `expected`: the share of each column if nothing were uneven."""
-    if metric == "average_self_bias":
-        return lambda values: values.mean(axis=-1)
-    return rates.mean_absolute_deviation(expected) if metric == "deviation_from_expected" else rates.population_sd
-
-
-def expected_of(frame: pd.DataFrame, metric: str, columns: Sequence[object]) -> list[float]:
-    """The expected shares of these columns, of the one metric that needs them."""
-    shares = rates.expected_shares(frame)
-    return [shares[str(vendor)] for vendor in columns] if metric == "deviation_from_expected" else []
-
-
-def _difference(both: pd.DataFrame, metric: str, columns: Sequence[object]) -> Callable[[np.ndarray], np.ndarray]:
-    statistic = statistic_of(metric, expected_of(both, metric, columns))
-
-    def difference(values: np.ndarray) -> np.ndarray:
-        half = values.shape[-1] // 2
-        return statistic(values[..., :half]) - statistic(values[..., half:])
-
-    return difference
+def _judgments(d: np.ndarray, metric: str, columns: Sequence[str]) -> int:
+    """How many judgments: balance sets the same ones against every vendor."""
+    return round(d.sum() / (len(columns) if metric == "balance" else 1))
 
 
 AVERAGE, CATEGORY = "average_self_bias", "category_average_self_bias"
@@ -179,9 +145,8 @@ def chance(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         if sums is None or len(sums[2]) < (1 if metric in METRICS[:2] else 2):
             continue
         x, d, columns = sums
-        statistic = statistic_of(metric, expected_of(part, metric, columns))
+        statistic, n = rates.statistic_of(part, metric, columns), _judgments(d, metric, columns)
         dealt = deal_groups(x, d, statistic, seed + number, DRAWS if len(x) >= MIN_CLUSTERS else 0)
-        n = round(d.sum() / (len(vendors(part)) if metric == "balance" else 1))
         found += gaps(where, statistic(x.sum(axis=0) / d.sum(axis=0)), dealt, n, len(x), _DEALT, data)
     return found
 
@@ -336,12 +301,12 @@ def _not_mitigating(estimates: Sequence[Estimate], choice: Sequence[str]) -> str
     """Why no truthful group can be recommended against self-preference; "" where the chosen ones can."""
     if not choice:
         return "no hint that tells the truth is lower than blind"
-    effects = [effect_of(estimates, hint) for hint in choice]
-    if not any(effects):
+    average = [each for each in estimates if each.id == "hint_effect" and each.where["vendor"] == "average"]
+    effects = {each.where["hint"]: each for each in average if each.where["hint"] in choice}
+    if not effects:
         return "nothing pairs the groups"
     shown = conclusions(estimates)
-    both = zip(choice, effects, strict=True)
-    if not all(each and shown.get(hint) == "different" and each.value < 0 for hint, each in both):
+    if not all(hint in effects and shown.get(hint) == "different" and effects[hint].value < 0 for hint in choice):
         return "its difference to blind is not shown"
     excess = [each for each in estimates if each.id == "excess_self_preference"]
     if not any(each.low > 0 for each in excess if each.where["hint"] == CONTROL):

@@ -14,6 +14,7 @@ import pandas as pd
 
 from ... import frames
 from ...stats.intervals import MIN_CLUSTERS
+from ...stats.power import questions_for_equivalence
 from ...stats.standing import size, together
 from ...types import Estimate
 from ...words import CardLine, Headline, display_name, listed, sentence
@@ -105,10 +106,11 @@ def _cases(estimates: Sequence[Estimate], hint: str, verdict: str, each: Estimat
 
 
 def _questions(each: Estimate, margin_pp: float, tests: int) -> str:
-    """How many questions equivalence takes, for one test and after Holm."""
-    one, family = (paired.questions_to_equivalence(each, margin_pp, size) for size in (1, tests))
-    told = [f"{n:,.0f}" if math.isfinite(n) else "more than anybody has" for n in (one, family)]
-    return f"{told[0]} questions" + (f" ({told[1]} after Holm)" if tests > 1 else "")
+    """How many questions equivalence takes in 80 % of runs if nothing differs, for one test and after Holm."""
+    levels, given = (LEVEL, LEVEL / tests), (each.se, each.clusters, margin_pp / 100)
+    counts = [questions_for_equivalence(*given, level=level) for level in levels]
+    words = [f"{n:,.0f}" if math.isfinite(n) else "more than anybody has" for n in counts]
+    return f"{words[0]} questions" + (f" ({words[1]} after Holm)" if tests > 1 else "")
 
 
 def few(estimates: Sequence[Estimate]) -> str:

@@ -11,8 +11,17 @@ import numpy as np
 import pandas as pd
 
 from ... import frames
-from ...stats.intervals import Interval, Sums, cluster_sums, clustered, clusters_of, no_interval, wilson
-from ...stats.power import detectable_effect, questions_for_equivalence
+from ...stats.intervals import (
+    Interval,
+    Sums,
+    cluster_sums,
+    clusters_of,
+    column_weights,
+    contrast,
+    estimate,
+    no_interval,
+    wilson,
+)
 from ...stats.standing import leans
 from ...stats.tests import redeal, with_sign_flip
 from ...types import Estimate
@@ -20,7 +29,7 @@ from ...words import Conclusion, display_name, sentence
 from ...words.sentences import lines
 from .. import protocol
 from ..protocol import mean_interval
-from ..top_choice.rates import estimate, vendors
+from ..top_choice.rates import vendors, votes_of
 from .asked import CONTROL
 
 #: The hints whose effect on the average is the confirmatory family; what they say is true.
@@ -53,36 +62,44 @@ def _same_model(both: pd.DataFrame) -> pd.DataFrame:
     return both.assign(difference=both["own"] - both["own_blind"])
 
 
-def _partners(frame: pd.DataFrame, hint: str, lost: bool = False) -> pd.DataFrame:
-    """Hinted judgments beside their blind partners, whatever models they came from; `lost` ones with own NaN too."""
+def _votes(frame: pd.DataFrame, lost: bool = False) -> pd.DataFrame:
+    """One row a valid judgment, of judges whose vendor has a candidate; `lost` ones with own NaN too."""
     frame = frame[[name for name in USED if name in frame]].assign(cluster=clusters_of(frame))
-    votes = frames.picks(frame)
-    votes = votes.assign(own=votes["own_vendor"].astype(float))
+    votes = votes_of(frame)
     if lost:
         every = frames.one_row_each(frame)
         votes = pd.concat([votes, every[every["outcome"] != "ok"].assign(own=math.nan)], ignore_index=True)
     votes = votes[votes["judge_vendor"].isin(vendors(frame))]
     lacking = {"partner": votes["repeat"], "judge_model": None}
-    votes = votes.assign(**{name: value for name, value in lacking.items() if name not in votes})
+    return votes.assign(**{name: value for name, value in lacking.items() if name not in votes})
+
+
+def _blind(votes: pd.DataFrame) -> pd.DataFrame:
+    """The blind judgments by the number with which hinted ones name their partner."""
+    blind = votes.loc[votes["condition"] == CONTROL].drop(columns="partner")
+    return blind.rename(columns={"repeat": "partner"})
+
+
+def _partners(frame: pd.DataFrame, hint: str, lost: bool = False) -> pd.DataFrame:
+    """Hinted judgments beside their blind partners, whatever models they came from."""
+    votes = _votes(frame, lost)
     keys = ["question_id", "cluster", "category", "judge", "judge_vendor", "partner"]
     seen = ["own", "candidate", "judge_model"]
-    blind = votes.loc[votes["condition"] == CONTROL].drop(columns="partner").rename(columns={"repeat": "partner"})
     hinted = votes.loc[votes["condition"] == hint, [*keys, "repeat", *seen]]
-    return hinted.merge(blind[[*keys, *seen]], on=keys, suffixes=("", "_blind")).drop(columns="partner")
+    return hinted.merge(_blind(votes)[[*keys, *seen]], on=keys, suffixes=("", "_blind")).drop(columns="partner")
 
 
 def unpaired(frame: pd.DataFrame) -> str:
     """How many hinted judgments are compared with none because their blind partner came from another model; or ""."""
     lost = sum(len(_partners(frame, hint)) - len(pairs(frame, hint)) for hint in hints_in(frame))
-    if not lost:
-        return ""
-    return f"{lost} hinted judgments are compared with none: their blind partners came from another model."
+    return (
+        f"{lost} hinted judgments are compared with none: their blind partners came from another model." if lost else ""
+    )
 
 
 def judging(frame: pd.DataFrame) -> list[str]:
     """The vendors that have both judges and candidates."""
-    asked = set(frame["judge_vendor"].unique())
-    return [vendor for vendor in vendors(frame) if vendor in asked]
+    return [vendor for vendor in vendors(frame) if vendor in set(frame["judge_vendor"])]
 
 
 def hints_in(frame: pd.DataFrame) -> list[str]:
@@ -97,7 +114,7 @@ def _tested(sums: Sums, weights: Sequence[float], seed: int, tests: int) -> Inte
 
     No p where even the smallest attainable one would not pass Holm's first step in a family of so many tests.
     """
-    interval = clustered(sums.numerators, sums.denominators, weights, sums.strata)
+    interval = contrast(sums, weights)
     if math.isnan(interval.low):
         return interval
     used = np.asarray(weights) != 0
@@ -123,19 +140,16 @@ def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> 
             found.append(estimate("hint_effect", {"hint": hint, "vendor": "average"}, why, data, "pp"))
             continue
         sums = cluster_sums(both, "difference", "question_id", "judge_vendor", strata="category")
-        size = len(sums.columns)
-        for index, vendor in enumerate(sums.columns):
-            interval = _tested(sums, np.eye(size)[index], seed + 10 * number + index, family)
-            found.append(estimate("hint_effect", {"hint": hint, "vendor": str(vendor)}, interval, data, "pp"))
-        mean, where = np.full(size, 1 / size), {"hint": hint, "vendor": "average"}
+        for index, (vendor, weights) in enumerate(column_weights(sums, average=not lacking).items()):
+            draw = seed + 10 * number + (9 if vendor == "average" else index)
+            where, interval = {"hint": hint, "vendor": vendor}, _tested(sums, weights, draw, family)
+            found.append(estimate("hint_effect", where, interval, data, "pp"))
         if lacking:
             why = no_interval(math.nan, len(both), 0, f"no pair of {', '.join(map(display_name, lacking))} judges")
-            found += [estimate("hint_effect", {"hint": hint, "vendor": vendor}, why, data, "pp") for vendor in lacking]
-            found.append(estimate("hint_effect", where, why, data, "pp"))
-            continue
-        interval = _tested(sums, mean, seed + 10 * number + 9, family)
-        found.append(estimate("hint_effect", where, interval, data, "pp"))
-        found.append(estimate("hint_effect_90", where, _equivalence(sums, mean, margin_pp), data, "pp"))
+            places = [{"hint": hint, "vendor": vendor} for vendor in (*lacking, "average")]
+            found += [estimate("hint_effect", where, why, data, "pp") for where in places]
+        else:
+            found.append(estimate("hint_effect_90", where, _equivalence(sums, weights, margin_pp), data, "pp"))
     return found
 
 
@@ -154,20 +168,17 @@ def hint_bounds(frame: pd.DataFrame, data: str) -> list[Estimate]:
         for bound, (hinted, blind) in {"low": (0.0, 1.0), "high": (1.0, 0.0)}.items():
             filled = both.assign(difference=both["own"].fillna(hinted) - both["own_blind"].fillna(blind))
             sums = cluster_sums(filled, "difference", "question_id", "judge_vendor", strata="category")
-            size = len(sums.columns)
-            for vendor, weight in zip(
-                [*sums.columns, "average"], [*np.eye(size), np.full(size, 1 / size)], strict=True
-            ):
-                interval = clustered(sums.numerators, sums.denominators, weight, sums.strata, null=None)
+            for vendor, weights in column_weights(sums).items():
+                interval = contrast(sums, weights, null=None)
                 method = f"{interval.method}; lost by all: {lost[0]} under the hint, {lost[1]} blind"
-                where = {"hint": hint, "vendor": str(vendor), "bound": bound}
+                where = {"hint": hint, "vendor": vendor, "bound": bound}
                 found.append(estimate("hint_effect_bound", where, replace(interval, method=method), data, "pp"))
     return found
 
 
 def _equivalence(sums: Sums, weights: Sequence[float], margin_pp: float) -> Interval:
     """The 90 % interval; p is the larger of the two one-sided p against -margin and +margin (Schuirmann 1987)."""
-    interval = clustered(sums.numerators, sums.denominators, weights, sums.strata, level=0.90)
+    interval = contrast(sums, weights, level=0.90)
     if math.isnan(interval.low):
         return interval
     from scipy.special import stdtr
@@ -186,8 +197,7 @@ def category_hint_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
     for hint in hints_in(frame):
         for category, part in pairs(frame, hint).groupby("category", sort=True):
             sums = cluster_sums(part, "difference", "question_id", "judge_vendor")
-            mean = np.full(len(sums.columns), 1 / len(sums.columns))
-            interval = clustered(sums.numerators, sums.denominators, mean)
+            interval = contrast(sums, column_weights(sums)["average"])
             if len(sums.columns) < every:
                 interval = no_interval(math.nan, interval.n, interval.clusters, "no pair of one of the vendors")
             where = {"hint": hint, "category": str(category)}
@@ -196,14 +206,6 @@ def category_hint_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
 
 
 VERDICTS = ("different", "equivalent", "inconclusive")
-
-
-def effect_of(
-    estimates: Sequence[Estimate], hint: str, vendor: str = "average", id: str = "hint_effect"
-) -> Estimate | None:
-    """The effect of one hint on one vendor, or on the average over vendors; None where there is none."""
-    found = [each for each in estimates if each.id == id and dict(each.where) == {"hint": hint, "vendor": vendor}]
-    return found[0] if found else None
 
 
 def members(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -241,19 +243,6 @@ def conclusions(estimates: Sequence[Estimate]) -> dict[str, str]:
     }
 
 
-def smallest_shown(each: Estimate, tests: int = 1) -> float:
-    """The smallest true effect found in 80 % of such runs, in pp; for several tests after Holm's first step."""
-    return 100 * detectable_effect(each.se, each.df, level=LEVEL / tests)
-
-
-def questions_to_equivalence(each: Estimate, margin_pp: float, tests: int = 1) -> float:
-    """How many questions would show equivalence within +-margin in 80 % of runs if nothing differed.
-
-    For several tests after Holm's first step.
-    """
-    return questions_for_equivalence(each.se, each.clusters, margin_pp / 100, level=LEVEL / tests)
-
-
 def change_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """How often the first place differs between blind and hinted, and beyond what differs between two askings (pp).
 
@@ -277,15 +266,9 @@ def change_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
         if not (again[CONTROL].empty or again[hint].empty):
             arms = [changed, _changed(again[CONTROL], "again blind"), _changed(again[hint], "again hinted")]
             sums = cluster_sums(pd.concat(arms, ignore_index=True), "changed", "question_id", "arm", strata="category")
-            excess = clustered(sums.numerators, sums.denominators, [-0.5, -0.5, 1.0], sums.strata)
+            excess = contrast(sums, [-0.5, -0.5, 1.0])
         found.append(estimate("excess_change", {"hint": hint}, excess, data, "pp", (0.0, 1.0)))
     return found
-
-
-def _votes(frame: pd.DataFrame) -> pd.DataFrame:
-    votes = frames.picks(frame)
-    votes = votes[votes["judge_vendor"].isin(vendors(frame))]
-    return votes if "partner" in votes else votes.assign(partner=votes["repeat"])
 
 
 def _again(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
@@ -297,7 +280,7 @@ def _again(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
 def _again_blind(frame: pd.DataFrame) -> pd.DataFrame:
     """The same of the blind judgments, as far as they are partners of one hint's judgments; each pair once."""
     votes, parts = _votes(frame), []
-    blind = votes[votes["condition"] == CONTROL].drop(columns="partner").rename(columns={"repeat": "partner"})
+    blind = _blind(votes)
     for hint in hints_in(frame):
         asked = frames.one_row_each(frame[frame["condition"] == hint])
         asked = asked if "partner" in asked else asked.assign(partner=asked["repeat"])
@@ -360,7 +343,7 @@ def name_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         return [estimate("name_effect", {"vendor": "average"}, no_interval(math.nan, 0, 0, why), data, "pp")]
     sums = {by: cluster_sums(rows, "effect", "question_id", by, strata="category") for by in IDS}
     missing = [vendor for vendor in expected if vendor not in set(map(str, sums["judge_vendor"].columns))]
-    weights = {by: _weights(sums[by], average=by == "judge_vendor" and not missing) for by in IDS}
+    weights = {by: column_weights(sums[by], average=by == "judge_vendor" and not missing) for by in IDS}
     p = _p_values(rows, weights, seed)
     found = {by: _estimates(by, sums[by], weights[by], p, data) for by in IDS}
     if missing:
@@ -390,20 +373,13 @@ def _named(arm: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(effect=rows["won"] / rows["own"] - (1 - rows["won"]) / (rows["size"] - rows["own"]))
 
 
-def _weights(sums: Sums, average: bool) -> dict[str, np.ndarray]:
-    """What each column counts in the effect of each vendor or judge, and in their average."""
-    size = len(sums.columns)
-    weights = dict(zip(map(str, sums.columns), np.eye(size), strict=True))
-    return weights | ({"average": np.full(size, 1 / size)} if average else {})
-
-
 def _estimates(
     by: str, sums: Sums, weights: Mapping[str, np.ndarray], p: Mapping[tuple[str, str], float], data: str
 ) -> list[Estimate]:
     """The effect for each value of `by`, and their average where it has weights."""
     found = []
     for name, weight in weights.items():
-        interval = clustered(sums.numerators, sums.denominators, weight, sums.strata)
+        interval = contrast(sums, weight)
         if not math.isnan(interval.low):
             interval = replace(interval, p=p[by, name], method=f"{interval.method}; p by dealing the names anew")
         found.append(estimate(IDS[by], {by.removeprefix("judge_"): name}, interval, data, "pp"))
@@ -442,15 +418,11 @@ def published_picks(top1: pd.DataFrame, data: str = "folder") -> list[Estimate]:
     whose ranking is invalid or was not kept, as the source did; `lost_as_counted` (`where`: judge, hint) is the share
     of judgments without a winner.
     """
-    found = []
-    for hint, group in top1.groupby("condition", sort=True):
-        known = group.dropna(subset=["pick"])
-        for vendor, mine in known.groupby("judge_vendor", sort=True):
-            own = int((mine["pick_vendor"] == vendor).sum())
-            where = {"vendor": str(vendor), "hint": str(hint)}
-            found.append(estimate("self_bias_as_counted", where, wilson(own, len(mine)), data))
-        for judge, mine in group.groupby("judge", sort=True):
-            lost = int(mine["pick"].isna().sum())
-            where = {"judge": str(judge), "hint": str(hint)}
-            found.append(estimate("lost_as_counted", where, wilson(lost, len(mine)), data))
-    return found
+    own = top1[top1["pick"].notna()].assign(hit=top1["pick_vendor"] == top1["judge_vendor"])
+    lost = top1.assign(hit=top1["pick"].isna())
+    kinds = (("self_bias_as_counted", "vendor", "judge_vendor", own), ("lost_as_counted", "judge", "judge", lost))
+    return [
+        estimate(id, {key: str(name), "hint": str(hint)}, wilson(int(rows["hit"].sum()), len(rows)), data)
+        for id, key, column, table in kinds
+        for (hint, name), rows in table.groupby(["condition", column], sort=True)
+    ]

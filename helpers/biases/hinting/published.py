@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...stats.power import detectable_effect
 from ...stats.standing import size
 from ...stats.tests import deal_counts, discordance
 from ...types import Estimate
 from ...words import p_text
 from ..protocol import INDEPENDENT, published_value
 from ..top_choice.published import from_margins, from_top1_counts
+from ..top_choice.rates import statistic
 from .asked import CONTROL
-from .groups import DRAWS, gaps, highest, in_group, lowest, rows_of, statistic_of
-from .paired import CONFIRMATORY, LEVEL, smallest_shown
+from .groups import DRAWS, gaps, highest, in_group, lowest, rows_of
+from .paired import CONFIRMATORY, LEVEL
 
 NO_PAIRS = "no interval: the pairing of the groups is not published"
 DEALT = f"votes dealt anew among the groups; {INDEPENDENT}"
@@ -39,8 +41,9 @@ def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> li
     for hint in (CONTROL, *CONFIRMATORY):
         found += in_group(from_margins({vendor: (count, n) for vendor, count in own[hint].items()}, every[hint]), hint)
         if hint in judges:
-            by_judge = from_top1_counts(judges[hint], {name: name.split("_")[0] for name in judges[hint]})
-            found += in_group([e for e in by_judge if e.id in ("top1_rate", "consistency_judges")], hint)
+            found += in_group(
+                [e for e in from_top1_counts(judges[hint]) if e.id in ("top1_rate", "consistency_judges")], hint
+            )
     found += _categories(published["own_top1_by_category"])
     found += [
         published_value("judgments", {"hint": hint}, sum(row.values()), total, "count", "counted")
@@ -67,8 +70,7 @@ def _chance(
     overall = shares / total, deal_counts(shares, len(rates), DRAWS) / total
     found = []
     for metric in ("average_self_bias", "deviation_from_expected", "balance", "consistency_vendors"):
-        statistic = statistic_of(metric, [1 / len(rates)] * len(rates))
-        values = map(statistic, overall if metric == "balance" else by_vendor)
+        values = map(statistic(metric, [1 / len(rates)] * len(rates)), overall if metric == "balance" else by_vendor)
         found += gaps({"metric": metric}, *values, total * len(own), 0, DEALT, "published")
     return found
 
@@ -81,15 +83,9 @@ def _blind_counts(by_judge: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, 
 
 def _categories(block: Mapping[str, Any]) -> list[Estimate]:
     n = block["judgments_per_cell"]
+    id, why = "category_average_self_bias", f"no interval; {INDEPENDENT}"
     return [
-        published_value(
-            "category_average_self_bias",
-            {"category": category, "hint": hint},
-            count / n,
-            n,
-            "rate",
-            f"no interval; {INDEPENDENT}",
-        )
+        published_value(id, {"category": category, "hint": hint}, count / n, n, "rate", why)
         for category, row in block["counts"].items()
         for hint, count in row.items()
     ]
@@ -191,8 +187,8 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
         for whole in (True, False)
     ]
     if average and vendor:
-        before, after = (fmean(smallest_shown(e, tests) for e in average) for tests in (1, len(CONFIRMATORY)))
-        one, largest = fmean(smallest_shown(e) for e in vendor), [max(moved, key=size) for _, moved in both]
+        before, after = (_shown(average, LEVEL / tests) for tests in (1, len(CONFIRMATORY)))
+        one, largest = _shown(vendor, LEVEL), [max(moved, key=size) for _, moved in both]
         lines.append(
             f"With the standard errors of the run below ({average[0].clusters} questions"
             f"{', SIMULATED judges' if average[0].data == 'simulated' else ''}), 80 % of such studies would find an "
@@ -200,3 +196,8 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
             f"vendor; the largest published changes are {largest[0]} and {largest[1]}."
         )
     return "\n".join(lines)
+
+
+def _shown(effects: Sequence[Estimate], level: float) -> float:
+    """The smallest effect found in 80 % of such runs, in pp, on average over these."""
+    return 100 * fmean(detectable_effect(each.se, each.df, level=level) for each in effects)

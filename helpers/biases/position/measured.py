@@ -25,15 +25,17 @@ from ... import frames
 from ...stats.intervals import (
     NAN,
     Interval,
+    Spread,
+    adjust_scores,
     clustered,
     clustered_mean,
     clusters_of,
+    combine_pieces,
     estimate,
     no_interval,
     t_interval,
 )
 from ...stats.power import detectable_effect, detectable_mcnemar
-from ...stats.sandwich import Spread, adjust_scores, combine_pieces
 from ...stats.standing import tested
 from ...types import Estimate
 from . import both_orders

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from string import ascii_uppercase
 
-from ... import prompts
+from ... import frames, prompts
 from ...types import Answer, Experiment, Judgment, Model, Question, Trial, short_hash
 from ..protocol import Answers, Replies, few_words, fit, make_trial
 from .edited import (
@@ -143,21 +143,16 @@ def answers(experiment: Experiment, questions: Sequence[Question], said: Replies
     where the text could close its own delimiters, "missing" where nothing was said and nobody is asked, else why the
     reply has no letter.
     """
-    written, asking = {}, experiment.judgments == "ask"
-    for trial in answer_trials(experiment, questions):
-        model, judgment = trial.judge, said.get(trial.request.key)
-        verdict = judgment.verdict if judgment else None
-        unsaid = ("ok", None, None) if asking else ("missing", "", None)
-        outcome, text, label = (judgment.outcome, "", None) if judgment else unsaid
-        if verdict:
-            label, text = verdict.choice, verdict.justification
-            outcome = "ok" if text.strip() else "no_reason"
-        returned = judgment.completion.model if judgment and judgment.completion else None
-        answer = Answer(
-            *(trial.question_id, model.name, model.vendor, model.tier, text, returned, outcome, model.max_tokens, label)
-        )
-        written[trial.question_id, model.name] = prompts.without_nonce(experiment.seed, answer)
-    return written
+    trials = answer_trials(experiment, questions)
+    written = frames.written(trials, said, experiment.judgments == "ask")
+    for trial in trials:
+        if judgment := said.get(trial.request.key):
+            verdict, at = judgment.verdict, (trial.question_id, trial.judge.name)
+            text = verdict.justification if verdict else ""
+            outcome = judgment.outcome if not verdict or text.strip() else "no_reason"
+            label = verdict.choice if verdict else None
+            written[at] = replace(written[at], text=text, outcome=outcome, label=label)
+    return {at: prompts.without_nonce(experiment.seed, answer) for at, answer in written.items()}
 
 
 def open_(given: Sequence[Answer]) -> bool:

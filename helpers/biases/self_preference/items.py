@@ -87,20 +87,13 @@ def beside_control(table: pd.DataFrame) -> pd.DataFrame:
     `right_first_control` and `wrong_first_control`, and `score_control` their mean; NaN where the control has no
     verdict. The first asking is no control of a verdict: the naive comparisons select items on it.
     """
-    repeat = table["repeat"].to_numpy()
-    control = (table["condition"] == "none").to_numpy() & ((repeat >= 1) | (table["task"] != "correct").to_numpy())
-    asked = _numbered(table, [*PAIR, "judge", "task"])
-    repeats = int(repeat.max(initial=0)) + 1
-    at = np.full((asked.max(initial=-1) + 1) * repeats, -1)
-    at[(asked * repeats + repeat)[control]] = np.flatnonzero(control)
-    found = {}
+    unedited = table[(table["condition"] == "none") & ((table["repeat"] >= 1) | (table["task"] != "correct"))]
+    key = [*PAIR, "judge", "task"]
     for first in ORDERS:
-        partner = table[f"{first}_partner"].to_numpy(dtype=float)
-        known = (partner >= 0) & (partner < repeats)
-        where = np.where(known, at[asked * repeats + np.where(known, partner, 0).astype(int)], -1)
-        verdicts = table[f"{first}_first"].to_numpy(dtype=float)
-        found[f"{first}_first_control"] = np.where(where >= 0, verdicts[where], np.nan)
-    table = table.drop(columns=[f"{first}_partner" for first in ORDERS]).assign(**found)
+        names = {"repeat": f"{first}_partner", f"{first}_first": f"{first}_first_control"}
+        controls = unedited[[*key, *names]].rename(columns=names).astype({f"{first}_partner": float})
+        table = table.astype({f"{first}_partner": float}).merge(controls, on=[*key, f"{first}_partner"], how="left")
+    table = table.drop(columns=[f"{first}_partner" for first in ORDERS])
     return table.assign(score_control=(table["right_first_control"] + table["wrong_first_control"]) / 2)
 
 
@@ -117,28 +110,16 @@ def complete(table: pd.DataFrame) -> pd.DataFrame:
 def split_arms(table: pd.DataFrame, target: str) -> list[tuple[str, pd.DataFrame]]:
     """The items judged with an edited text, an arm each: its dose as a word ("2", ..., "paraphrase") and its rows."""
     edited = table[(table["target"] == target) & (table["condition"] != "none")]
-    codes, doses = pd.factorize(edited["dose"].to_numpy())
-    words = np.append(doses.astype(str).astype(object), "paraphrase")
-    codes = np.where(edited["edit"] == "paraphrase", len(doses), codes)
-    found = {str(words[code]): edited[codes == code] for code in np.unique(codes)}
-    return sorted(found.items(), key=lambda arm: (not arm[0].isdigit(), arm[0].zfill(9)))
+    names = edited["dose"].astype(str).mask(edited["edit"] == "paraphrase", "paraphrase")
+    found = [(str(name), rows) for name, rows in edited.groupby(names)]
+    return sorted(found, key=lambda arm: (not arm[0].isdigit(), arm[0].zfill(9)))
 
 
 def averaged(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """One row a pair and judge: these columns averaged over repeats, beside the columns that describe the pair."""
-    number = _numbered(table, [*PAIR, "judge"])
-    size = int(number.max(initial=-1)) + 1
-    if size == len(table):
-        return table
-    means = {}
-    for name in columns:
-        values = table[name].to_numpy(dtype=float)
-        known = ~np.isnan(values)
-        counts = np.bincount(number[known], minlength=size)
-        sums = np.bincount(number[known], values[known], size)
-        means[name] = np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0)
-    first = np.unique(number, return_index=True)[1]
-    return table.drop(columns=columns).iloc[first].reset_index(drop=True).assign(**means)
+    key = [*PAIR, "judge"]
+    means = table.groupby(key, observed=True, sort=False)[columns].mean().reset_index()
+    return table.drop(columns=columns).drop_duplicates(key).merge(means, on=key)
 
 
 def third_parties(table: pd.DataFrame) -> pd.DataFrame:
@@ -149,9 +130,6 @@ def third_parties(table: pd.DataFrame) -> pd.DataFrame:
 
 def differ(one: pd.Series, two: pd.Series) -> np.ndarray:
     """Where two columns of names differ; categories or texts."""
-    both = [each.dtype for each in (one, two) if isinstance(each.dtype, pd.CategoricalDtype)]
-    if len(both) == 2 and both[0] == both[1] and one.notna().all():
-        return one.array.codes != two.array.codes
     return (one.astype(object) != two.astype(object)).to_numpy()
 
 
@@ -181,9 +159,19 @@ def made(
     return replace(each, method=each.method.replace("question", "article"))
 
 
-def share(rows: pd.DataFrame, value: str) -> Interval:
-    """The mean of a column over items, clustered by article."""
-    return mean_interval(rows, rows[value], "article", reason="no such item has a verdict in both orders")
+#: Why a mean over items has no value.
+NO_ITEM = "no such item has a verdict in both orders"
+
+
+def share(rows: pd.DataFrame, value: str, reason: str = NO_ITEM, null: float | None = None) -> Interval:
+    """The mean of a column over items, clustered by article; without items none, for this `reason`."""
+    return mean_interval(rows, rows[value], "article", null=null, reason=reason)
+
+
+def share_by_judge(id: str, rows: pd.DataFrame, value: str, data: str) -> list[Estimate]:
+    """The mean of a column over the items of each judge."""
+    judges = rows.groupby("judge", observed=True, sort=True)
+    return [made(id, {"judge": str(judge)}, share(part, value), data) for judge, part in judges]
 
 
 def _with_own(rows: pd.DataFrame) -> pd.DataFrame:
@@ -199,7 +187,7 @@ def _legitimate(rows: pd.DataFrame) -> Interval:
     """Of the votes for the own answer, the share that was right: a ratio of two sums over articles."""
     own = _with_own(rows)
     if own.empty:
-        return no_interval(math.nan, 0, 0, "no such item has a verdict in both orders")
+        return no_interval(math.nan, 0, 0, NO_ITEM)
     right = (own["own"] == "right").to_numpy()
     vote = np.where(right, own["score"], 1 - own["score"])
     table = pd.DataFrame({"article": own["article"], "votes": vote, "right": vote * right})
@@ -247,11 +235,7 @@ def own_probability(table: pd.DataFrame, data: str) -> list[Estimate]:
     """
     asked = before(table)
     rows = asked[(asked["own"] == "wrong") & asked["probability"].notna()]
-    rows = rows.assign(own_vote=1 - rows["probability"])
-    return [
-        made("own_wrong_probability", {"judge": str(judge)}, share(part, "own_vote"), data)
-        for judge, part in rows.groupby("judge", observed=True, sort=True)
-    ]
+    return share_by_judge("own_wrong_probability", rows.assign(own_vote=1 - rows["probability"]), "own_vote", data)
 
 
 def counts(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -272,11 +256,7 @@ def counts(table: pd.DataFrame, data: str) -> list[Estimate]:
 
 def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """The share of a judge's judgments, all conditions and tasks, without a readable verdict; from the pair frame."""
-    lost = frame.assign(lost=(frame["outcome"] != "ok").astype(float))
-    return [
-        made("unreadable_share", {"judge": str(judge)}, share(part, "lost"), data)
-        for judge, part in lost.groupby("judge", observed=True, sort=True)
-    ]
+    return share_by_judge("unreadable_share", frame.assign(lost=(frame["outcome"] != "ok") * 1.0), "lost", data)
 
 
 def steps(

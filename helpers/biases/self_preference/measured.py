@@ -12,17 +12,17 @@ is identified; then `obfuscation_against_other_author`, within one judge, is the
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from ... import frames
-from ...stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clustered, no_interval, numbered
-from ...stats.own_vendor import paired_log_odds
+from ...stats.intervals import MIN_CLUSTERS, Interval, Span, cluster_sums, contrast, no_interval, numbered
+from ...stats.models import paired_log_odds
 from ...stats.tests import with_sign_flip
 from ...types import Estimate
-from ..protocol import mean_interval
 from . import items as self_preference_items
 from .items import (
     PAIR,
@@ -79,18 +79,32 @@ def _logit(both: pd.DataFrame, reason: str) -> Interval:
     return paired_log_odds(sums[:, :2], sums[:, 2:], len(both), (1.0, -1.0), counted=(True, False))
 
 
-def tested(values: pd.Series, articles: pd.Series, seed: int, reason: str, tests: int = 1) -> Interval:
-    """The mean of paired differences, clustered by article, with the sign-flip p over articles.
+def tested(rows: pd.DataFrame, value: str, seed: int, reason: str, tests: int = 1) -> Interval:
+    """The mean of a column of paired differences, clustered by article, with the sign-flip p over articles.
 
     No p where even the smallest attainable one would not be below LEVEL, corrected for so many `tests`.
     """
-    if values.empty:
+    if rows.empty:
         return no_interval(math.nan, 0, 0, reason)
-    sums = cluster_sums(pd.DataFrame({"value": values, "article": articles}), "value", "article")
-    interval = clustered(sums.numerators, sums.denominators)
+    sums = cluster_sums(rows, value, "article")
+    interval = contrast(sums)
     if math.isnan(interval.low):
         return interval
     return with_sign_flip(interval, sums.numerators[:, 0], seed, LEVEL / tests, "articles changed")
+
+
+def each_judge(
+    id: str,
+    judges: Sequence[str],
+    rows: pd.DataFrame,
+    interval: Callable[[pd.DataFrame], Interval],
+    data: str,
+    unit: str = "pp",
+    span: Span = None,
+    **where: str,
+) -> list[Estimate]:
+    """A number of each of these judges, from its rows; `where` beside the judge."""
+    return [made(id, {"judge": judge, **where}, interval(_of(rows, judge)), data, unit, span) for judge in judges]
 
 
 def authors(table: pd.DataFrame) -> list[str]:
@@ -123,23 +137,24 @@ def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0, parts: boo
     `obfuscation_effect` in logits decides, `obfuscation_effect_pp` stands beside it, with its `parts`. `where`: judge,
     dose ("2", ..., "paraphrase"). Takes `items`.
     """
-
     found, judges = [], authors(table)
     for dose, rows in moved(table, "wrong"):
         harmful = _harmful(rows)
         every = against(harmful, third_parties(rows), PAIR)
+        every = every.assign(more=every["change"] - every["change_other"])
         for judge in judges:
-            own, both = _of(harmful, judge), _of(every, judge)
+            own, both, where = _of(harmful, judge), _of(every, judge), {"judge": judge, "dose": dose}
             why = "no own wrong answer was edited and judged both ways" if own.empty else NO_THIRD
             why = why_none(table, why) if both.empty else why
-            effect, where = _logit(both, why), {"judge": judge, "dose": dose}
-            found.append(made("obfuscation_effect", where, effect, data, "logit"))
-            pp = {"obfuscation_effect_pp": (both["change"] - both["change_other"], both)}
+            found.append(made("obfuscation_effect", where, _logit(both, why), data, "logit"))
+            pp = {"obfuscation_effect_pp": (both, "more", TWICE)}
             if parts:
-                pp |= {"obfuscation_own": (own["change"], own), "obfuscation_third_party": (both["change_other"], both)}
-            for id, (values, of) in pp.items():
-                interval = tested(values, of["article"], seed, why, len(judges))
-                found.append(made(id, where, interval, data, "pp", TWICE if id == "obfuscation_effect_pp" else None))
+                pp |= {
+                    "obfuscation_own": (own, "change", None),
+                    "obfuscation_third_party": (both, "change_other", None),
+                }
+            for id, (of, value, span) in pp.items():
+                found.append(made(id, where, tested(of, value, seed, why, len(judges)), data, "pp", span))
     return found
 
 
@@ -148,17 +163,12 @@ def against_other_author(table: pd.DataFrame, data: str) -> list[Estimate]:
 
     The author of the other wrong answer, which names the same option, is of another vendor. `where`: judge, dose.
     """
-    found = []
+    found, why = [], why_none(table, NO_OTHER)
     for dose, rows in moved(table, "wrong"):
-        own = _harmful(rows)
-        both = against(
-            own[own["wrong_label"].notna()], other_authors(rows), ["question_id", "right", "wrong_label", "judge"]
-        )
-        for judge in authors(table):
-            mine = _of(both, judge)
-            interval = _logit(mine, why_none(table, NO_OTHER) if mine.empty else NO_OTHER)
-            where = {"judge": judge, "dose": dose}
-            found.append(made("obfuscation_against_other_author", where, interval, data, "logit"))
+        own, on = _harmful(rows), ["question_id", "right", "wrong_label", "judge"]
+        both = against(own[own["wrong_label"].notna()], other_authors(rows), on)
+        id, logit = "obfuscation_against_other_author", partial(_logit, reason=why)
+        found += each_judge(id, authors(table), both, logit, data, "logit", dose=dose)
     return found
 
 
@@ -173,21 +183,17 @@ def obfuscation_of_right(table: pd.DataFrame, data: str, seed: int = 0) -> list[
 
     `naive_opponent_difference` is obfuscation_own minus it: it counts damage twice, and is shown for that reason only.
     """
-    wrong, found = dict(moved(table, "wrong")), []
+    wrong, judges, found = dict(moved(table, "wrong")), authors(table), []
     why = why_none(table, "no right answer was edited and judged both ways")
     for dose, rows in moved(table, "right"):
-        own = _harmful(rows)
+        own, change = _harmful(rows), partial(tested, value="change", seed=seed, reason=why)
+        found += each_judge("obfuscation_of_right", judges, own, change, data, dose=dose)
         if dose in wrong:
-            key = [*PAIR, "judge"]
-            twice = _harmful(wrong[dose]).merge(own[[*key, "change"]], on=key, suffixes=("", "_right"))
-        for judge in authors(table):
-            mine, where = _of(own, judge), {"judge": judge, "dose": dose}
-            right = tested(mine["change"], mine["article"], seed, why)
-            found.append(made("obfuscation_of_right", where, right, data, "pp"))
-            if dose in wrong:
-                both = _of(twice, judge)
-                naive = tested(both["change"] - both["change_right"], both["article"], seed, why)
-                found.append(made("naive_opponent_difference", where, naive, data, "pp", TWICE))
+            twice = _harmful(wrong[dose]).merge(
+                own[[*PAIR, "judge", "change"]], on=[*PAIR, "judge"], suffixes=("", "_right")
+            )
+            twice = twice.assign(change=twice["change"] - twice["change_right"])
+            found += each_judge("naive_opponent_difference", judges, twice, change, data, span=TWICE, dose=dose)
     return found
 
 
@@ -206,10 +212,9 @@ def naive_filtered(table: pd.DataFrame, data: str) -> list[Estimate]:
         rows = averaged(rows[rows["task"] == "correct"], _VERDICTS)
         both = first.merge(rows[[*PAIR, "judge", "score"]], on=[*PAIR, "judge"], suffixes=("_first", ""))
         both = both.assign(moved=both["score"] - both["score_first"])
-        for judge in authors(table):
-            part, where = _of(both, judge), {"judge": judge, **extra}
-            change = mean_interval(part, part["moved"], "article", null=0.0, reason=why)
-            found.append(made(id, where, change, data, "pp"))
+        found += each_judge(
+            id, authors(table), both, partial(share, value="moved", reason=why, null=0.0), data, **extra
+        )
     return found
 
 
@@ -230,24 +235,26 @@ def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]
 
     Harmful items, both orders. `where`: judge, dose; of `recognition_balanced`, which is unedited: judge.
     """
+    judges, votes = authors(table), dict(moved(table, "wrong"))
     doses = {"0": _named(table[table["condition"] == "none"])}
     doses |= {dose: _named(rows) for dose, rows in split_arms(table, "wrong")}
-    votes, found = dict(moved(table, "wrong")), []
-    for judge in authors(table):
-        found += _balanced(_of(doses["0"], judge), judge, data)
-        for dose, every in doses.items():
-            rows, where = _of(_harmful(every), judge), {"judge": judge, "dose": dose}
-            if not rows.empty:
-                found.append(made("recognition_accuracy", where, share(rows, "named"), data))
-            if dose == "0":
-                continue
-            if not rows.empty:
-                both = rows[rows["named_unedited"].notna()]
-                shift = tested(both["named"] - both["named_unedited"], both["article"], seed, "not asked unedited")
-                found.append(made("recognition_change", where, shift, data, "pp"))
-            own = _of(_harmful(votes[dose]), judge)
-            vote = tested(-own["change"], own["article"], seed, "no own wrong answer was judged edited and again")
-            found.append(made("preference_change", where, vote, data, "pp"))
+    found = [each for judge in judges for each in _balanced(_of(doses["0"], judge), judge, data)]
+    for dose, every in doses.items():
+        rows = _harmful(every).assign(moved=lambda rows: rows["named"] - rows["named_unedited"])
+        known = [judge for judge in judges if (rows["judge"] == judge).any()]
+        found += each_judge(
+            "recognition_accuracy", known, rows, lambda part: share(part, "named"), data, "rate", dose=dose
+        )
+        if dose == "0":
+            continue
+        both, shift = (
+            rows[rows["moved"].notna()],
+            partial(tested, value="moved", seed=seed, reason="not asked unedited"),
+        )
+        found += each_judge("recognition_change", known, both, shift, data, dose=dose)
+        own, why = _harmful(votes[dose]), "no own wrong answer was judged edited and again"
+        vote = partial(tested, value="vote", seed=seed, reason=why)
+        found += each_judge("preference_change", judges, own.assign(vote=-own["change"]), vote, data, dose=dose)
     return found
 
 
@@ -265,7 +272,7 @@ def _balanced(rows: pd.DataFrame, judge: str, data: str) -> list[Estimate]:
     if len(sums.columns) < 2:
         interval = share(rows.iloc[:0], "named")
     else:
-        interval = clustered(sums.numerators, sums.denominators, (0.5, 0.5), null=None)
+        interval = contrast(sums, (0.5, 0.5), null=None)
         least = int((sums.denominators > 0).sum(axis=0).min())
         if least < MIN_CLUSTERS:
             why = f"no interval below {MIN_CLUSTERS} questions of either kind"
@@ -289,7 +296,7 @@ def harmful_score(table: pd.DataFrame, data: str) -> list[Estimate]:
     for judge in authors(table):
         mine = _of(both, judge)
         for (by, arm), column in columns.items():
-            rate = mean_interval(mine, mine[column], "article", reason=why)
+            rate = share(mine, column, why)
             found.append(made("harmful_score", {"judge": judge, "by": by, "arm": arm}, rate, data))
     return found
 
@@ -324,11 +331,10 @@ def evaluator_quality_gap(
     for stratum in strata:
         key = [*on, "article", "vote"]
         every = chosen[stratum].groupby(key, observed=True, sort=False)["vote_other"].mean().reset_index()
+        every = every.assign(more=every["vote"] - every["vote_other"])
         reason = f"no wrong answer of another vendor ({stratum}) was judged against the same right one"
-        for judge in authors(table):
-            one = every[every["judge"] == judge]
-            interval = tested(one["vote"] - one["vote_other"], one["article"], seed, reason, len(authors(table)))
-            found.append(made("evaluator_quality_gap", {"judge": judge, "stratum": stratum}, interval, data, "pp"))
+        gap = partial(tested, value="more", seed=seed, reason=reason, tests=len(authors(table)))
+        found += each_judge("evaluator_quality_gap", authors(table), every, gap, data, stratum=stratum)
     return found
 
 
@@ -337,14 +343,12 @@ def same_text_other_judges(table: pd.DataFrame, data: str, seed: int = 0) -> lis
 
     Free of the text's own persuasion, not of how well each judge knows the answer. `where`: judge.
     """
-    rows, found = unedited(table), []
+    rows = unedited(table)
     third = third_parties(rows).groupby(PAIR, observed=True, sort=False)["vote"].mean().reset_index()
     every = rows[rows["own"] == "wrong"].merge(third, on=PAIR, suffixes=("", "_other"))
-    for judge in authors(table):
-        both = every[every["judge"] == judge]
-        interval = tested(both["vote"] - both["vote_other"], both["article"], seed, "no judge of a third vendor")
-        found.append(made("same_text_other_judges", {"judge": judge}, interval, data, "pp"))
-    return found
+    every = every.assign(more=every["vote"] - every["vote_other"])
+    gap = partial(tested, value="more", seed=seed, reason="no judge of a third vendor")
+    return each_judge("same_text_other_judges", authors(table), every, gap, data)
 
 
 def of(estimates: Sequence[Estimate], id: str, **where: str) -> Estimate | None:

@@ -13,12 +13,12 @@ import pandas as pd
 from ... import frames
 from ...stats import models
 from ...stats.agreement import krippendorff_alpha, raw_agreement
-from ...stats.intervals import cluster_sums, clustered, clusters_of, no_interval
+from ...stats.intervals import Interval, clusters_of, contrast, no_interval
 from ...types import Estimate
 from ...words import display_name
 from ..planted import Planted, planted_table, top_chances, trait
 from ..protocol import confirmatory, mean_interval
-from .rates import estimate, vendors
+from .rates import estimate, placed_first, vendors
 
 if TYPE_CHECKING:
     from ...run import Asked
@@ -41,25 +41,19 @@ UNEVEN = 0.15
 
 def excess_self_preference(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """Own judges minus other vendors' judges on the same answers, in pp, a vendor each."""
-    votes = frames.picks(frame)
-    found = []
+    votes, found = frames.picks(frame), []
     for vendor in vendors(frame):
-        hit = votes.assign(
-            hit=(votes["candidate_vendor"] == vendor).astype(float), mine=votes["judge_vendor"] == vendor
-        )
-        if hit["mine"].nunique() < 2:
-            continue
-        sums = cluster_sums(hit, "hit", "question_id", "mine", strata="category")
-        weights = [1.0 if mine else -1.0 for mine in sums.columns]
-        interval = clustered(sums.numerators, sums.denominators, weights, sums.strata)
-        found.append(estimate("excess_self_preference", {"vendor": vendor}, interval, data, "pp"))
+        sums = placed_first(votes.assign(mine=votes["judge_vendor"] == vendor), vendor, "mine")
+        if len(sums.columns) == 2:  # others, then those of the vendor
+            found.append(
+                estimate("excess_self_preference", {"vendor": vendor}, contrast(sums, [-1.0, 1.0]), data, "pp")
+            )
     return found
 
 
 def third_party_log_odds(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """The log-odds companion, by question jackknife; three vendors that all have judges, else nothing."""
-    names = vendors(frame)
-    votes = frames.picks(frame)
+    names, votes = vendors(frame), frames.picks(frame)
     if len(names) != 3 or set(names) - set(votes["judge_vendor"]):
         return []
     votes = votes[votes["judge_vendor"].isin(names)]
@@ -103,19 +97,17 @@ def self_preference(frame: pd.DataFrame, data: str, variant: str = PRIMARY) -> l
     found = []
     for vendor in judged:
         here = {"vendor": vendor, **where}
-        found += [
-            estimate("self_preference_logit", here, models.self_preference(fit, vendor), data, "logit"),
-            estimate("self_preference_effect", here, models.marginal_effect(fit, vendor), data, "pp"),
-        ]
+        numbers = {"self_preference_logit": models.self_preference(fit, vendor)}
+        effect = estimate("self_preference_effect", here, models.marginal_effect(fit, vendor), data, "pp")
         if variant == PRIMARY:
-            family = models.family_preference(fit, vendor)
-            found.append(estimate("family_preference_logit", here, family, data, "logit"))
-        if variant == PRIMARY and covariates:
-            found += _slopes(fit, table, ranked, vendor, data)
+            numbers["family_preference_logit"] = models.family_preference(fit, vendor)
+            numbers |= _slopes(fit, table, ranked, vendor)
+        logits = [estimate(id, here, interval, data, "logit") for id, interval in numbers.items()]
+        found += [logits[0], effect, *logits[1:]]
     if variant == PRIMARY:
         found += _sharpness(fit, data)
-    if variant == PRIMARY and "own_model" in fit.names:
-        found.append(estimate("own_model_logit", {}, models.coefficient(fit, "own_model"), data, "logit"))
+        if "own_model" in fit.names:
+            found.append(estimate("own_model_logit", {}, models.coefficient(fit, "own_model"), data, "logit"))
     return [replace(each, method="; ".join([each.method, *notes])) for each in found]
 
 
@@ -138,20 +130,18 @@ def styled(ranked: pd.DataFrame, styles: Sequence[str]) -> tuple[pd.DataFrame, l
     return pd.DataFrame(columns, index=ranked.index), list(columns)
 
 
-def _slopes(fit: models.RankLogit, table: pd.DataFrame, ranked: pd.DataFrame, vendor: str, data: str) -> list[Estimate]:
+def _slopes(fit: models.RankLogit, table: pd.DataFrame, ranked: pd.DataFrame, vendor: str) -> dict[str, Interval]:
     """The slope of length of a vendor's judges, and the one at which their self-preference would be 0."""
-    name, mine = f"length[{vendor}]", ranked["judge_vendor"] == vendor
-    longer = table.loc[mine & ranked["own_vendor"].astype(bool), name].mean()
-    longer -= table.loc[mine & ~ranked["own_vendor"].astype(bool), name].mean()
+    name, mine, own = f"length[{vendor}]", ranked["judge_vendor"] == vendor, ranked["own_vendor"].astype(bool)
+    if name not in table:
+        return {}
+    longer = table.loc[mine & own, name].mean() - table.loc[mine & ~own, name].mean()
     slope = models.coefficient(fit, name) if name in fit.names else models.self_preference(fit, vendor)
     least = models.explaining_slope(fit, vendor, name)
     if (least.value - slope.value) * longer < 0:
         least = replace(least, value=np.nan, method="no slope does: the other parameters follow it")
     told = f"own answers are {abs(longer):.2f} sd of log length {'longer' if longer > 0 else 'shorter'}; {least.method}"
-    return [
-        estimate("length_slope", {"vendor": vendor}, slope, data, "logit"),
-        estimate("explaining_length_slope", {"vendor": vendor}, replace(least, method=told), data, "logit"),
-    ]
+    return {"length_slope": slope, "explaining_length_slope": replace(least, method=told)}
 
 
 def _sharpness(fit: models.RankLogit, data: str) -> list[Estimate]:
@@ -180,8 +170,7 @@ def position_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
     votes = frames.picks(frame).dropna(subset=["slot"])
     shown = balance_of_orders(frame).to_numpy(dtype=float)
     uneven = (np.abs(shown / shown.mean(axis=1, keepdims=True) - 1) > UNEVEN).any()
-    slots = sorted(frame["slot"].dropna().astype(int).unique())
-    found = []
+    slots, found = sorted(frame["slot"].dropna().astype(int).unique()), []
     for slot in slots:
         excess = (votes["slot"] == slot).astype(float) - 1 / len(slots)
         interval = mean_interval(votes, excess, strata="category", null=0.0)
@@ -210,14 +199,8 @@ def agreement(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 
 def balance_of_orders(frame: pd.DataFrame) -> pd.DataFrame:
     """How often each candidate was shown in each slot: rows candidates, columns letters; equal cells mean balance."""
-    known = frame[["candidate", "label"]].dropna()
-    rows, candidates = pd.factorize(known["candidate"], sort=True)
-    columns, labels = pd.factorize(known["label"], sort=True)
-    counts = np.bincount(rows * len(labels) + columns, minlength=len(candidates) * len(labels))
-    table = counts.reshape(len(candidates), len(labels))
-    return pd.DataFrame(
-        table, index=pd.Index(list(candidates), name="candidate"), columns=pd.Index(list(labels), name="label")
-    )
+    shown = frame[["candidate", "label"]].dropna().astype(object)
+    return pd.crosstab(shown["candidate"], shown["label"])
 
 
 #: An interval more than this many times as wide as the primary one's says nothing about the choice it belongs to.
@@ -237,32 +220,25 @@ CAUTION = (
 )
 
 
-def _primary(estimates: Sequence[Estimate]) -> dict[str, Estimate]:
-    mine = [each for each in estimates if each.id == "self_preference_logit" and set(each.where) == {"vendor"}]
-    return {each.where["vendor"]: each for each in mine}
-
-
 def sensitivity_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
     """The primary estimator, then under each other choice, then what stands beside it (`where`: vendor, variant)."""
-    primary = [
-        replace(each, where={**each.where, "variant": PRIMARY})
-        for each in estimates
-        if each.id == "self_preference_logit" and "variant" not in each.where
-    ]
-    variants = [each for each in estimates if each.id == "self_preference_logit" and "variant" in each.where]
-    companions = [
-        replace(each, where={**each.where, "variant": variant})
+    logits = [each for each in estimates if each.id == "self_preference_logit"]
+    rows = [(PRIMARY, each) for each in logits if "variant" not in each.where]
+    rows += [(each.where["variant"], each) for each in logits if "variant" in each.where]
+    rows += [
+        (variant, each)
         for id, variant in COMPANIONS.items()
         for each in estimates
         if each.id == id and each.data != "published"
     ]
-    return [*primary, *variants, *companions]
+    return [replace(each, where={**each.where, "variant": variant}) for variant, each in rows]
 
 
 def sensitivity_words(estimates: Sequence[Estimate]) -> str:
     """Which sensitivity rows say nothing because their interval is too wide, by TOO_WIDE."""
-    primary, wide = _primary(estimates), []
-    for each in sensitivity_rows(estimates):
+    rows, wide = sensitivity_rows(estimates), []
+    primary = {each.where["vendor"]: each for each in rows if each.where["variant"] == PRIMARY}
+    for each in rows:
         first = primary.get(each.where["vendor"])
         times = (each.high - each.low) / (first.high - first.low) if first and first.high > first.low else 0.0
         if times > TOO_WIDE:
@@ -287,7 +263,7 @@ def _planted_rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Plant
     truths = {(each.id, *each.where.values()): each.value for each in self_preference(redrawn, asked.data)}
     judges = asked.experiment.judges
     felt = {judge.vendor: judge.traits.get("self_preference", 0.0) for judge in judges}
-    for each in [each for each in estimates if each.data == "simulated"]:
+    for each in (each for each in estimates if each.data == "simulated"):
         at = (each.id, *each.where.values())
         if each.id == "self_preference_logit" and set(each.where) == {"vendor"} and at in truths:
             vendor = each.where["vendor"]

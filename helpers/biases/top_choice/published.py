@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...stats.intervals import Interval, newcombe
+from ...stats.intervals import Interval, newcombe, t_interval
 from ...types import Estimate
 from ...words.sentences import lines
 from ..protocol import INDEPENDENT, conclusions, published_rate, published_value
@@ -23,32 +23,39 @@ NO_ROWS = "no interval: a spread of rates needs the rows"
 Z = NormalDist().inv_cdf(0.975)
 
 
-def from_top1_counts(counts: Counts, vendor_of: Mapping[str, str]) -> list[Estimate]:
+def vendor_of(judge: str) -> str:
+    """The vendor of a judge of these counts, by its name."""
+    return judge.partition("_")[0]
+
+
+def published_shares(id: str, counts: Mapping[str, Any], *keys: str, **where: str) -> list[Estimate]:
+    """Each count of a nest of mappings as a share of its innermost one; `keys` name the levels, outermost first."""
+    key, *inner = keys
+    if inner:
+        return [e for name, row in counts.items() for e in published_shares(id, row, *inner, **where, **{key: name})]
+    n = sum(counts.values())
+    return [published_rate(id, {**where, key: name}, count, n) for name, count in counts.items()]
+
+
+def from_top1_counts(counts: Counts) -> list[Estimate]:
     """Every metric that first-place counts (judge x vendor) determine, as far as counts allow with an interval.
 
-    `vendor_of` gives each judge's vendor; the vendors are taken to have equally many candidates. What a constant order,
-    unequal sharpness of judges, other judges' own preferences and the pairing within questions do to these numbers
-    cannot be separated from counts.
+    The vendors are taken to have equally many candidates. What a constant order, unequal sharpness of judges, other
+    judges' own preferences and the pairing within questions do to these numbers cannot be separated from counts.
     """
-    judges, vendors = sorted(counts), sorted({vendor for row in counts.values() for vendor in row})
-    total = {judge: sum(counts[judge].values()) for judge in judges}
-    pooled = {
-        (judge_vendor, vendor): sum(counts[j].get(vendor, 0) for j in judges if vendor_of[j] == judge_vendor)
-        for judge_vendor in sorted(set(vendor_of.values()))
-        for vendor in vendors
-    }
-    asked = {v: sum(total[j] for j in judges if vendor_of[j] == v) for v in sorted(set(vendor_of.values()))}
-    found = [
-        published_rate("top1_rate", {"judge": j, "vendor": v}, counts[j].get(v, 0), total[j], total[j])
-        for j in judges
-        for v in vendors
-    ]
-    shares = {v: sum(counts[j].get(v, 0) for j in judges) for v in vendors}
-    mine = from_margins({v: (pooled[v, v], asked[v]) for v in vendors if asked.get(v)}, shares)
+    vendors, own = sorted({vendor for row in counts.values() for vendor in row}), {}
+    pooled = {maker: dict.fromkeys(vendors, 0) for maker in sorted(set(map(vendor_of, counts)))}
+    for judge, row in counts.items():
+        for vendor, count in row.items():
+            pooled[vendor_of(judge)][vendor] += count
+    own = {vendor: (row[vendor], sum(row.values())) for vendor, row in pooled.items() if vendor in row}
+    found = [replace(each, clusters=each.n) for each in published_shares("top1_rate", counts, "judge", "vendor")]
+    mine = from_margins(own, {vendor: sum(row[vendor] for row in pooled.values()) for vendor in vendors})
     naive = [above_expected(each, 1 / len(vendors))[1] for each in mine if each.id == "self_bias"]
-    by_judge = pstdev(counts[j].get(vendor_of[j], 0) / total[j] for j in judges)
-    spread = published_value("consistency_judges", {}, by_judge, sum(total.values()), "sd_pp", NO_ROWS)
-    return [*found, *mine, *naive, spread, *_log_odds(pooled, vendors, asked), *bias_differences(counts, vendor_of)]
+    by_judge = pstdev(row.get(vendor_of(judge), 0) / sum(row.values()) for judge, row in counts.items())
+    n = sum(sum(row.values()) for row in counts.values())
+    spread = published_value("consistency_judges", {}, by_judge, n, "sd_pp", NO_ROWS)
+    return [*found, *mine, *naive, spread, *_log_odds(pooled), *bias_differences(counts)]
 
 
 def from_margins(own: Mapping[str, tuple[int, int]], every: Mapping[str, int]) -> list[Estimate]:
@@ -72,100 +79,71 @@ def from_margins(own: Mapping[str, tuple[int, int]], every: Mapping[str, int]) -
     return found + [published_value(id, {}, value, n, "sd_pp", NO_ROWS) for id, value in spreads.items()]
 
 
-def bias_differences(counts: Counts, vendor_of: Mapping[str, str]) -> list[Estimate]:
+def bias_differences(counts: Counts) -> list[Estimate]:
     """Each judge's own-vendor rate minus the unweighted mean of all other judges' rates for that vendor, in pp."""
-    found = []
+    found, n = [], sum(sum(row.values()) for row in counts.values())
     for judge in sorted(counts):
-        rates = {j: row.get(vendor_of[judge], 0) / sum(row.values()) for j, row in counts.items()}
-        value = rates[judge] - fmean(rate for j, rate in rates.items() if j != judge)
-        n = sum(sum(row.values()) for row in counts.values())
+        rates = {name: row.get(vendor_of(judge), 0) / sum(row.values()) for name, row in counts.items()}
+        value = rates.pop(judge) - fmean(rates.values())
         why = "no interval: the pairing by question is not published"
         found.append(published_value("bias_difference", {"judge": judge}, value, n, "pp", why))
     return found
 
 
-def _log_odds(pooled: Mapping[tuple[str, str], int], vendors: list[str], asked: Mapping[str, int]) -> list[Estimate]:
+def _log_odds(pooled: Counts) -> list[Estimate]:
     """Third-party log-odds with the delta-method error of independent counts; three vendors with judges only."""
-    from ...stats.models import third_party_log_odds
+    from ...stats.models import THIRD_PARTY, third_party_log_odds
 
-    if len(vendors) != 3 or any(not asked.get(v) for v in vendors):
+    table = np.array([[*row.values()] for row in pooled.values()])
+    if table.shape != (3, 3):
         return []
-    table = np.array([[pooled[w, v] for v in vendors] for w in vendors])
     found = []
-    for at, (vendor, value) in enumerate(zip(vendors, third_party_log_odds(table), strict=True)):
-        # d s_v / d ln N_w(k): s_v = 1/2 sum over w of [ln N_v(v)/N_v(x) - ln N_w(v)/N_w(x)], x the third vendor.
-        weights = np.full((3, 3), 0.5)
-        weights[at, :] = weights[:, at] = -0.5
-        np.fill_diagonal(weights, np.where(np.arange(3) == at, 1.0, 0.0))
+    for vendor, value, weights in zip(pooled, third_party_log_odds(table), THIRD_PARTY, strict=True):
         se = math.sqrt((weights**2 / np.maximum(table, 0.5)).sum())
-        interval = Interval(
-            *(float(value) + half * se for half in (0, -Z, Z)), se, int(table.sum()), 0, f"delta method; {INDEPENDENT}"
-        )
+        bounds = (float(value) + half * se for half in (0, -Z, Z))
+        interval = Interval(*bounds, se, int(table.sum()), 0, f"delta method; {INDEPENDENT}")
         found.append(estimate("third_party_log_odds", {"vendor": vendor}, interval, "published", "logit"))
     return found
 
 
 def _categories(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> list[Estimate]:
     """Category shares from judge vendor -> category -> vendor counts."""
-    found = []
-    for judge_vendor, by_category in counts.items():
-        for category, row in by_category.items():
-            n = sum(row.values())
-            for vendor, k in row.items():
-                where = {"judge_vendor": judge_vendor, "category": category, "vendor": vendor}
-                found.append(published_rate("category_top1_rate", where, k, n))
-                if vendor == judge_vendor:
-                    found.append(published_rate("category_self_bias", {"vendor": vendor, "category": category}, k, n))
-    own = [each for each in found if each.id == "category_self_bias"]
+    found = published_shares("category_top1_rate", counts, "judge_vendor", "category", "vendor")
+    own = [each for each in found if each.where["vendor"] == each.where["judge_vendor"]]
+    own = [replace(e, id="category_self_bias", where={k: e.where[k] for k in ("vendor", "category")}) for e in own]
     for category in dict.fromkeys(each.where["category"] for each in own):
         rates = [each for each in own if each.where["category"] == category]
-        why = f"no interval; {INDEPENDENT}"
-        n, value = sum(each.n for each in rates), fmean(each.value for each in rates)
+        why, n, value = f"no interval; {INDEPENDENT}", sum(e.n for e in rates), fmean(e.value for e in rates)
         found.append(published_value("category_average_self_bias", {"category": category}, value, n, "rate", why))
-    return found
-
-
-def _tiers(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> list[Estimate]:
-    return [
-        published_rate("tier_preference", {"judge": judge, "vendor": vendor, "tier": tier}, k, sum(row.values()))
-        for judge, by_vendor in counts.items()
-        for vendor, row in by_vendor.items()
-        for tier, k in row.items()
-    ]
+    return [*found, *own]
 
 
 def _scores(scores: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]) -> list[Estimate]:
     """Mean scores with the t interval of one judge's questions (independent by construction)."""
-    from scipy.stats import t
-
     found = []
     for judge, by_vendor in scores.items():
         for vendor, by_tier in by_vendor.items():
             for tier, row in by_tier.items():
                 n, se = int(row["n"]), row["sd"] / math.sqrt(row["n"])
-                half = float(t.ppf(0.975, n - 1)) * se
+                mean = t_interval(row["mean"], se, n - 1, n, n, "t over questions", null=None)
                 where = {"judge": judge, "vendor": vendor, "tier": tier}
-                interval = Interval(row["mean"], row["mean"] - half, row["mean"] + half, se, n, n, "t over questions")
-                found.append(estimate("score_mean", where, interval, "published", "score"))
+                found.append(estimate("score_mean", where, mean, "published", "score"))
     return found
 
 
 def _pilot(counts: Counts) -> list[Estimate]:
     """The pilot's own rate of each vendor's judge minus the mean rate of the other judges."""
-    vendor_of = {judge: judge.split("_")[0] for judge in counts}
-    return [
-        replace(each, id="pilot_bias_difference", where={"vendor": vendor_of[each.where["judge"]]})
-        for each in bias_differences(counts, vendor_of)
-    ]
+    own = bias_differences(counts)
+    return [replace(e, id="pilot_bias_difference", where={"vendor": vendor_of(e.where["judge"])}) for e in own]
 
 
 def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     """All estimates that the experiment's published/counts.yaml determines, with data = "published"."""
-    blind = published["blind_top1_by_judge"]["counts"]
+    tiers = published["blind_top1_by_tier"]["counts"]
     return [
-        *from_top1_counts(blind, {judge: judge.split("_")[0] for judge in blind}),
+        *from_top1_counts(published["blind_top1_by_judge"]["counts"]),
         *_categories(published["blind_top1_by_category"]["counts"]),
-        *_tiers(published["blind_top1_by_tier"]["counts"]),
+        *published_shares("tier_preference", tiers, "judge", "vendor", "tier"),
         *_scores(published["blind_scores"]["scores"]),
         *_pilot(published["pilot_top1_by_judge"]["counts"]),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +15,11 @@ from ...stats.intervals import (
     Interval,
     Sums,
     cluster_sums,
-    clustered,
     clusters_of,
+    column_weights,
+    contrast,
     estimate,
+    estimate_means,
     no_interval,
     wilson,
 )
@@ -49,21 +51,28 @@ def votes_of(frame: pd.DataFrame) -> pd.DataFrame:
     return frames.picks(frame).assign(own=lambda votes: votes["own_vendor"].astype(float))
 
 
-def own_by(frame: pd.DataFrame, by: str) -> Sums | None:
-    """Own-vendor first places per question, for judges whose vendor has a candidate; None where there are none."""
+def placed_first(votes: pd.DataFrame, vendor: str, by: str | None = None) -> Sums:
+    """How many valid judgments put this vendor first, of how many, per question and value of `by`."""
+    hit = (votes["candidate_vendor"] == vendor).astype(float)
+    return cluster_sums(votes.assign(hit=hit), "hit", "question_id", by, strata="category")
+
+
+def own_rates(frame: pd.DataFrame) -> Sums | None:
+    """Own-vendor first places per question and judge vendor, of vendors with a candidate; None where there are none."""
     votes = votes_of(frame)
     votes = votes[votes["judge_vendor"].isin(vendors(frame))]
-    return None if votes.empty else cluster_sums(votes, "own", "question_id", by, strata="category")
+    return None if votes.empty else cluster_sums(votes, "own", "question_id", "judge_vendor", strata="category")
 
 
-def lacking(frame: pd.DataFrame, sums: Sums | None, by: str = "judge_vendor") -> str:
-    """Which vendors (or judges) with a candidate gave no valid ranking, as a reason; "" where all gave one.
+def own_mean(frame: pd.DataFrame, sums: Sums) -> Interval:
+    """The mean over vendors of `own_rates`; no number where one of them lacks, for it would be another number."""
+    interval = contrast(sums, column_weights(sums)["average"], null=None)
+    absent = sorted({*expected_shares(frame)} - {*map(str, sums.columns)})
+    return no_interval(NAN, interval.n, interval.clusters, _no_ranking(absent)) if absent else interval
 
-    A mean or a spread without one of them would be another number than with it.
-    """
-    asked = frame.loc[frame["judge_vendor"].isin(vendors(frame)), by].unique()
-    absent = sorted(set(map(str, asked)) - {str(column) for column in (sums.columns if sums else ())})
-    return f"no valid ranking of {', '.join(map(display_name, absent))} judges" if absent else ""
+
+def _no_ranking(names: Iterable[str]) -> str:
+    return f"no valid ranking of {', '.join(map(display_name, names))} judges"
 
 
 def _share(rows: pd.DataFrame, hits: pd.Series) -> Interval:
@@ -75,32 +84,25 @@ def _share(rows: pd.DataFrame, hits: pd.Series) -> Interval:
 
 def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """The share of judgments without a readable verdict, a judge each: Wilson, clustered where a judge repeats."""
-    judgments = frames.one_row_each(frame)
     return [
-        estimate("unreadable_share", {"judge": judge}, _share(group, group["outcome"] != "ok"), data)
-        for judge, group in judgments.groupby("judge", sort=True)
+        estimate("unreadable_share", {"judge": judge}, _share(rows, rows["outcome"] != "ok"), data)
+        for judge, rows in frames.one_row_each(frame).groupby("judge", sort=True)
     ]
 
 
 def top1_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """How often each judge ranks each vendor first: Wilson, one question a row (clustered where a judge repeats)."""
-    votes = votes_of(frame)
-    found = []
-    for judge, group in votes.groupby("judge", sort=True):
-        for vendor in vendors(frame):
-            interval = _share(group, group["candidate_vendor"] == vendor)
-            found.append(estimate("top1_rate", {"judge": judge, "vendor": vendor}, interval, data))
-    return found
+    return [
+        estimate("top1_rate", {"judge": judge, "vendor": name}, _share(rows, rows["candidate_vendor"] == name), data)
+        for judge, rows in votes_of(frame).groupby("judge", sort=True)
+        for name in vendors(frame)
+    ]
 
 
 def vendor_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """The share of all judgments that rank a vendor first, one estimate a vendor."""
-    votes = votes_of(frame)
-    found = []
-    for vendor in vendors(frame):
-        interval = mean_interval(votes, (votes["candidate_vendor"] == vendor).astype(float), strata="category")
-        found.append(estimate("vendor_share", {"vendor": vendor}, interval, data))
-    return found
+    shares = {vendor: contrast(placed_first(votes_of(frame), vendor), null=None) for vendor in vendors(frame)}
+    return [estimate("vendor_share", {"vendor": vendor}, share, data) for vendor, share in shares.items()]
 
 
 def self_bias(frame: pd.DataFrame, data: str) -> list[Estimate]:
@@ -108,69 +110,46 @@ def self_bias(frame: pd.DataFrame, data: str) -> list[Estimate]:
 
     Nothing where no judge's vendor has a candidate.
     """
-    sums, shares = own_by(frame, "judge_vendor"), expected_shares(frame)
+    sums, shares, found = own_rates(frame), expected_shares(frame), []
     if sums is None:
         return []
-    found = []
-    for index, vendor in enumerate(sums.columns):
-        weights = np.eye(len(sums.columns))[index]
-        interval = clustered(sums.numerators, sums.denominators, weights, sums.strata, null=None)
-        found += above_expected(estimate("self_bias", {"vendor": str(vendor)}, interval, data), shares[vendor])
-    mean = np.full(len(sums.columns), 1 / len(sums.columns))
-    interval = clustered(sums.numerators, sums.denominators, mean, sums.strata, null=None)
-    if why := lacking(frame, sums):
-        interval = no_interval(np.nan, interval.n, interval.clusters, why)
-    return [*found, estimate("average_self_bias", {}, interval, data)]
+    for vendor, weights in column_weights(sums, average=False).items():
+        rate = estimate("self_bias", {"vendor": vendor}, contrast(sums, weights, null=None), data)
+        found += above_expected(rate, shares[vendor])
+    return [*found, estimate("average_self_bias", {}, own_mean(frame, sums), data)]
 
 
 def categories(frame: pd.DataFrame, data: str) -> list[Estimate]:
-    """First places by category: judge vendor x vendor, own vendor, and the mean over vendors."""
+    """First places by category: judge vendor x vendor, own vendor, and the mean over vendors.
+
+    Vendors whose judges were asked in a category and gave no valid ranking have an own rate without a number.
+    """
     found = []
-    candidates = vendors(frame)
     for category, part in frame.groupby("category", sort=True):
-        votes = votes_of(part)
-        if votes.empty:
-            found += _unreadable_category(part, votes, str(category), data)
-            continue
-        for vendor in candidates:
-            hit = votes.assign(hit=(votes["candidate_vendor"] == vendor).astype(float))
-            sums = cluster_sums(hit, "hit", "question_id", "judge_vendor")
-            for index, judge_vendor in enumerate(sums.columns):
-                interval = clustered(sums.numerators[:, [index]], sums.denominators[:, [index]], null=None)
-                where = {"judge_vendor": str(judge_vendor), "category": str(category), "vendor": vendor}
-                found.append(estimate("category_top1_rate", where, interval, data))
+        votes, own, place = votes_of(part), own_rates(part), {"category": str(category)}
+        for vendor in vendors(frame) if len(votes) else ():
+            sums = placed_first(votes, vendor, "judge_vendor")
+            for judge_vendor, weights in column_weights(sums, average=False).items():
+                rate = contrast(sums, weights, null=None)
+                where = {"judge_vendor": judge_vendor, **place, "vendor": vendor}
+                found.append(estimate("category_top1_rate", where, rate, data))
                 if judge_vendor == vendor:
-                    own = {"vendor": vendor, "category": str(category)}
-                    found.append(estimate("category_self_bias", own, interval, data))
-        found += _unreadable_category(part, votes, str(category), data)
-        sums = own_by(part, "judge_vendor")
-        if sums is not None:
-            weights = np.full(len(sums.columns), 1 / len(sums.columns))
-            interval = clustered(sums.numerators, sums.denominators, weights, null=None)
-            if why := lacking(part, sums):
-                interval = no_interval(np.nan, interval.n, interval.clusters, why)
-            found.append(estimate("category_average_self_bias", {"category": str(category)}, interval, data))
+                    found.append(estimate("category_self_bias", {"vendor": vendor, **place}, rate, data))
+        lost = no_interval(NAN, 0, 0, "no valid ranking")
+        for vendor in sorted({*expected_shares(part)} - {*votes["judge_vendor"]}):
+            found.append(estimate("category_self_bias", {"vendor": vendor, **place}, lost, data))
+        if own is not None:
+            found.append(estimate("category_average_self_bias", place, own_mean(part, own), data))
     return found
-
-
-def _unreadable_category(part: pd.DataFrame, votes: pd.DataFrame, category: str, data: str) -> list[Estimate]:
-    """Own rates without a number: judges who were asked in this category and gave no valid ranking."""
-    lost = no_interval(np.nan, 0, 0, "no valid ranking")
-    return [
-        estimate("category_self_bias", {"vendor": vendor, "category": category}, lost, data)
-        for vendor in expected_shares(part)
-        if vendor not in set(votes["judge_vendor"])
-    ]
 
 
 def tier_preference(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """Of a vendor's first places, the share of each of its tiers (all judges)."""
-    votes = votes_of(frame)
     found = []
-    for vendor, group in votes.groupby("candidate_vendor", sort=True):
+    for vendor, rows in votes_of(frame).groupby("candidate_vendor", sort=True):
         for tier in sorted(frame.loc[frame["candidate_vendor"] == vendor, "candidate_tier"].unique()):
-            interval = mean_interval(group, (group["candidate_tier"] == tier).astype(float), strata="category")
-            found.append(estimate("tier_preference", {"vendor": str(vendor), "tier": str(tier)}, interval, data))
+            share = mean_interval(rows, (rows["candidate_tier"] == tier).astype(float), strata="category")
+            found.append(estimate("tier_preference", {"vendor": str(vendor), "tier": str(tier)}, share, data))
     return found
 
 
@@ -179,39 +158,65 @@ def score_means(frame: pd.DataFrame, data: str) -> list[Estimate]:
 
     Missing scores are left out, and so are those of judgments without a valid ranking.
     """
-    found = []
-    valid = frame[frame["rank"].notna()]
-    for (vendor, tier), group in valid.groupby(["candidate_vendor", "candidate_tier"], sort=True):
-        interval = mean_interval(group, group["score"], strata="category")
-        found.append(estimate("score_mean", {"vendor": str(vendor), "tier": str(tier)}, interval, data, "score"))
-    return found
+    by = {"vendor": "candidate_vendor", "tier": "candidate_tier"}
+    return estimate_means("score_mean", frame[frame["rank"].notna()], "score", by, data, "score", strata="category")
 
 
 def bias_difference(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """A judge's own-vendor rate minus the unweighted mean of all other judges' rates for that vendor, in pp."""
-    votes = votes_of(frame)
-    found = []
+    votes, found = votes_of(frame), []
+    others = votes["judge"].nunique() - 1
     for judge, vendor in sorted(set(zip(votes["judge"], votes["judge_vendor"], strict=True))):
-        if vendor not in vendors(frame) or votes["judge"].nunique() < 2:
-            continue
-        hit = votes.assign(hit=(votes["candidate_vendor"] == vendor).astype(float))
-        sums = cluster_sums(hit, "hit", "question_id", "judge", strata="category")
-        others = len(sums.columns) - 1
-        weights = [1.0 if column == judge else -1 / others for column in sums.columns]
-        interval = clustered(sums.numerators, sums.denominators, weights, sums.strata)
-        found.append(estimate("bias_difference", {"judge": judge}, interval, data, "pp"))
+        if vendor in vendors(frame) and others:
+            sums = placed_first(votes, vendor, "judge")
+            gap = contrast(sums, [1.0 if column == judge else -1 / others for column in sums.columns])
+            found.append(estimate("bias_difference", {"judge": judge}, gap, data, "pp"))
     return found
 
 
-def mean_absolute_deviation(expected: Sequence[float]) -> Callable[[np.ndarray], np.ndarray]:
-    """The mean of |rate - expected share| over vendors, as a function of rates (..., vendors)."""
-    center = np.asarray(expected)
-    return lambda rates: np.abs(rates - center).mean(axis=-1)
+# --- how unevenly: metrics of several rates ---------------------------------------------------------------------------
+
+SPREADS = ("deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")
 
 
-def population_sd(rates: np.ndarray) -> np.ndarray:
-    """The standard deviation over the last axis with ddof = 0, as in the published metrics."""
-    return np.std(rates, axis=-1)
+def rate_sums(
+    frame: pd.DataFrame, metric: str, hints: Sequence[str] = ()
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """First places and judgments per question that a metric is made of, (questions, groups, columns) twice, and names.
+
+    Columns are vendors, those of candidates for balance, else those of judges; of consistency_judges they are judges.
+    Groups are `hints`, or all judgments as one.
+    """
+    votes, candidates = votes_of(frame), vendors(frame)
+    if metric == "balance":
+        values = {vendor: (votes["candidate_vendor"] == vendor).astype(float) for vendor in candidates}
+    else:
+        by = "judge" if metric == "consistency_judges" else "judge_vendor"
+        judges = sorted(frame.loc[frame["judge_vendor"].isin(candidates), by].unique())
+        values = {str(name): votes["own"].where(votes[by] == name) for name in judges}
+    groups = [votes["condition"] == hint for hint in hints] or [pd.Series(True, votes.index)]
+    size = clusters_of(votes).nunique()
+    x, d = np.zeros((2, size, len(groups), len(values)))
+    for column, value in enumerate(values.values()):
+        for group, rows in enumerate(groups):
+            sums = cluster_sums(votes.assign(value=value.where(rows)), "value", "question_id")
+            x[:, group, column], d[:, group, column] = sums.numerators[:, 0], sums.denominators[:, 0]
+    return x, d, tuple(values)
+
+
+def statistic_of(frame: pd.DataFrame, metric: str, columns: Sequence[str]) -> Callable[[np.ndarray], np.ndarray]:
+    """A metric as a function of rates (..., columns): of `statistic`, with the expected shares of this frame."""
+    shares = expected_shares(frame)
+    return statistic(metric, [shares[name] for name in columns] if metric == "deviation_from_expected" else ())
+
+
+def statistic(metric: str, expected: Sequence[float] = ()) -> Callable[[np.ndarray], np.ndarray]:
+    """Rates (..., columns) to their mean, mean distance from the `expected` shares, or standard deviation (ddof 0)."""
+    if metric == "average_self_bias":
+        return lambda rates: rates.mean(axis=-1)
+    if metric == "deviation_from_expected":
+        return lambda rates: np.abs(rates - np.asarray(expected)).mean(axis=-1)
+    return lambda rates: np.std(rates, axis=-1)
 
 
 def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
@@ -222,47 +227,29 @@ def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     less its bootstrap bias. Where no judge's vendor has a candidate there is only balance; the spread of a single rate
     is not defined (NaN).
     """
-    expected = expected_shares(frame)
-    vendor_sums, judge_sums = own_by(frame, "judge_vendor"), own_by(frame, "judge")
-    votes = votes_of(frame)
-    shares = [
-        cluster_sums(votes.assign(hit=(votes["candidate_vendor"] == vendor).astype(float)), "hit", "question_id")
-        for vendor in vendors(frame)
-    ]
-    overall = (np.hstack([s.numerators for s in shares]), np.hstack([s.denominators for s in shares]))
-    own, judges = ((s.numerators, s.denominators) if s else None for s in (vendor_sums, judge_sums))
-    share = np.array([expected[vendor] for vendor in vendor_sums.columns]) if vendor_sums else None
-    metrics = {
-        "deviation_from_expected": (own, mean_absolute_deviation, share),
-        "balance": (overall, population_sd, None),
-        "consistency_judges": (judges, population_sd, None),
-        "consistency_vendors": (own, population_sd, None),
-    }
     found = []
-    for number, (id, (sums, statistic, center)) in enumerate(metrics.items()):
-        if sums is None:
+    for number, id in enumerate(SPREADS, seed):
+        x, d, columns = rate_sums(frame, id)
+        judged = (d[:, 0] > 0).any(axis=1)
+        x, d = x[judged, 0], d[judged, 0]
+        absent = [columns[at] for at in np.flatnonzero(d.sum(axis=0) == 0)] if id != "balance" else []
+        if len(absent) == len(columns):
             continue
-        x, d = sums
-        n, clusters = round(d[:, 0].sum() if id == "balance" else d.sum()), len(x)
-        if center is None and x.shape[1] < 2:
-            alone = no_interval(NAN, n, clusters, "one rate alone has no spread")
-            found.append(estimate(id, {}, alone, data, "sd_pp"))
-            continue
-        by = {"balance": None, "consistency_judges": "judge"}.get(id, "judge_vendor")
-        why = lacking(frame, {"judge": judge_sums, "judge_vendor": vendor_sums}[by], by) if by else ""
+        n = round(d[:, 0].sum() if id == "balance" else d.sum())
+        why = _no_ranking(absent) if absent else ""
+        if id != "deviation_from_expected" and len(columns) - len(absent) < 2:
+            why = "one rate alone has no spread"
         if why:
-            found.append(estimate(id, {}, no_interval(NAN, n, clusters, why), data, "sd_pp"))
+            found.append(estimate(id, {}, no_interval(NAN, n, len(x), why), data, "sd_pp"))
             continue
-        statistic = statistic if center is None else statistic(center)
-        found.append(estimate(id, {}, replace(bca(x, d, statistic, seed + number), n=n), data, "sd_pp"))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            level = np.full(x.shape[1], (x.sum(axis=0) / d.sum(axis=0)).mean()) if center is None else center
-        beside = {
-            "noise_floor": noise_floor(x, d, statistic, level, seed + number),
-            "corrected": bias_corrected(x, d, statistic, seed + number),
-        }
-        found += [
-            Estimate(f"{id}_{name}", {}, value, n=n, clusters=clusters, unit="sd_pp", method="resampled", data=data)
-            for name, value in beside.items()
-        ]
+        metric = statistic_of(frame, id, columns)
+        found.append(estimate(id, {}, replace(bca(x, d, metric, number), n=n), data, "sd_pp"))
+        with np.errstate(invalid="ignore"):
+            level = np.full(len(columns), (x.sum(axis=0) / d.sum(axis=0)).mean())
+        if id == "deviation_from_expected":
+            level = np.array([expected_shares(frame)[name] for name in columns])
+        beside = {"noise_floor": noise_floor(x, d, metric, level, number)}
+        beside["corrected"] = bias_corrected(x, d, metric, number)
+        given = {"n": n, "clusters": len(x), "unit": "sd_pp", "method": "resampled", "data": data}
+        found += [Estimate(f"{id}_{name}", {}, value, **given) for name, value in beside.items()]
     return found

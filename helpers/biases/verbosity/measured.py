@@ -18,13 +18,14 @@ from ...stats.intervals import (
     NAN,
     Interval,
     added,
+    adjust_scores,
     clustered,
     clusters_of,
+    combine_pieces,
     estimate,
     no_interval,
     t_interval,
 )
-from ...stats.sandwich import adjust_scores, combine_pieces
 from ...stats.standing import correct_family, tested
 from ...stats.tests import with_sign_flip
 from ...types import Estimate, Judgment, Model
@@ -281,7 +282,7 @@ def length_controlled(table: pd.DataFrame, data: str) -> list[Estimate]:
 
     One fit a judge to the comparisons at chosen lengths: score = effect of the wording + slope * doublings, where
     doublings are log2(letters of the tried text / letters of the other). Standard errors as in
-    `stats.sandwich`. Takes `pairs`. Nothing where none was compared at chosen lengths; no number where the lengths
+    `stats.intervals`. Takes `pairs`. Nothing where none was compared at chosen lengths; no number where the lengths
     cannot be told from the wordings.
     """
     found = []

@@ -1,0 +1,569 @@
+"""Whether judges are right, and whether they say what people say: measured wherever gold labels or votes exist."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..stats.agreement import alpha_of_coincidences
+from ..stats.bootstrap import bca_totals
+from ..stats.intervals import (
+    NAN,
+    Interval,
+    cluster_sums,
+    clustered,
+    clustered_mean,
+    clusters_of,
+    column_weights,
+    contrast,
+    estimate,
+    no_interval,
+)
+from ..stats.prediction_powered import Labels, NotRandomSample, prediction_powered_mean
+from ..stats.tests import holm
+from ..types import Estimate
+from ..words import LEVEL
+from ..words.sentences import lines
+from .protocol import conclusions
+
+VOTE_COLUMNS = ("question_id", "pair", "voter", "kind", "verdict", "outcome")
+VERDICTS = ("first", "tie", "second")
+#: What a judge may have said: a verdict, two orders that contradict each other, or nothing that can be read.
+SAID = (*VERDICTS, "inconsistent", "unreadable")
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Counts by question (C): of a judge, or of the people alone.
+
+    `votes` (C, 5, 3): a judge's word (SAID) by each person's vote (VERDICTS) on the same pair. `shared`: the same, each
+    vote as often as other people voted on that pair, so that judge and people answer for the same votes. `people`
+    (C, 3, 3): two different people on one pair, each two once, the lower verdict in the row. Without a judge the first
+    two are zero.
+    """
+
+    votes: np.ndarray
+    shared: np.ndarray
+    people: np.ndarray
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The tables of one source and condition: those of each judge, and the questions in their order.
+
+    `judged` and `lost` count each judge's verdicts and those that cannot be read, on pairs with a vote or without.
+    """
+
+    questions: tuple[str, ...]
+    judges: Mapping[str, Tables]
+    people: np.ndarray
+    judged: Mapping[str, int] = field(default_factory=dict)
+    lost: Mapping[str, int] = field(default_factory=dict)
+
+
+def counted(votes: pd.DataFrame) -> Counted:
+    """How often judges and people said what on the same two answers, by question.
+
+    `votes` has a row a vote: question_id (the cluster), pair, voter, kind ("judge" or "person"), verdict (first, tie,
+    second, or None) and outcome ("inconsistent" where two orders contradict each other). A missing column, an unknown
+    verdict, a person's vote without a verdict, and a judge's second verdict on a pair are ValueErrors.
+    """
+    _check_votes(votes)
+    votes = votes.reset_index(drop=True)
+    people = votes[votes["kind"] == "person"]
+    codes, questions = pd.factorize(clusters_of(votes), sort=True)
+    at = pd.Series(codes, index=votes.index)
+    voted = pd.DataFrame(
+        {"pair": people["pair"], "voter": people["voter"], "vote": people["verdict"].map(VERDICTS.index)}
+    ).assign(question=at[people.index])
+    both = voted.merge(voted[["pair", "voter", "vote"]], on="pair", suffixes=("", "_other"))
+    both = both[both["voter"] < both["voter_other"]]
+    low, high = np.minimum(both["vote"], both["vote_other"]), np.maximum(both["vote"], both["vote_other"])
+    between = _sums((len(questions), 3, 3), both["question"], low, high)
+    # How many votes of other people each vote stands beside.
+    own = voted.groupby(["pair", "voter"])["vote"].transform("size")
+    voted = voted.assign(others=voted.groupby("pair")["vote"].transform("size") - own)
+    judged = votes[votes["kind"] == "judge"]
+    said = judged["verdict"].where(judged["verdict"].notna(), judged["outcome"])
+    words = said.map(lambda word: SAID.index(word) if word in SAID else SAID.index("unreadable"))
+    judged = judged.assign(said=words)
+    met = judged[["pair", "voter", "said"]].merge(voted, on="pair", suffixes=("", "_person"))
+    shape, tables = (len(questions), len(SAID), 3), {}
+    for judge, part in met.groupby("voter", sort=True):
+        cell = (shape, part["question"], part["said"], part["vote"])
+        tables[str(judge)] = Tables(_sums(*cell), _sums(*cell, weights=part["others"]), between)
+    total = judged.groupby("voter", sort=True)["said"]
+    lost = total.agg(lambda said: int((said == SAID.index("unreadable")).sum()))
+    names = tuple(map(str, questions))
+    return Counted(names, tables, between, dict(total.size().items()), dict(lost.items()))
+
+
+def _sums(shape: tuple[int, ...], *places: pd.Series, weights: pd.Series | None = None) -> np.ndarray:
+    flat = np.ravel_multi_index([np.asarray(each, dtype=int) for each in places], shape)
+    return np.bincount(flat, weights=weights, minlength=int(np.prod(shape))).astype(float).reshape(shape)
+
+
+def _check_columns(table: pd.DataFrame, columns: Sequence[str], what: str, shares: Sequence[str] = ()) -> None:
+    """Refuse (ValueError) a table without one of these columns, or with a share beyond 0 and 1."""
+    lacking = [name for name in columns if name not in table.columns]
+    if lacking:
+        raise ValueError(f"{what}: lacks {', '.join(lacking)}; it has {', '.join(map(str, table.columns))}")
+    for name in shares:
+        values = table[name].dropna().astype(float)
+        odd = values[(values < 0) | (values > 1)]
+        if len(odd):
+            raise ValueError(f"row {odd.index[0]}: column {name!r} holds {odd.iloc[0]:g}, expected 0 to 1, or nothing")
+
+
+def _check_votes(votes: pd.DataFrame) -> None:
+    _check_columns(votes, VOTE_COLUMNS, "votes")
+    odd = sorted({str(kind) for kind in votes["kind"]} - {"judge", "person"})
+    if odd:
+        raise ValueError(f"column 'kind' holds {', '.join(odd)}; expected judge or person")
+    given = votes["verdict"].dropna()
+    strange = sorted({str(verdict) for verdict in given} - set(VERDICTS))
+    if strange:
+        raise ValueError(f"column 'verdict' holds {', '.join(strange)}; expected {', '.join(VERDICTS)}, or nothing")
+    empty = votes[(votes["kind"] == "person") & votes["verdict"].isna()]
+    if len(empty):
+        first = empty.iloc[0]
+        raise ValueError(f"pair {first['pair']}: {first['voter']} voted nothing; leave out what people did not say")
+    crossing = votes.groupby("pair")["question_id"].nunique()
+    if (crossing > 1).any():
+        raise ValueError(f"pair {crossing.idxmax()} belongs to {crossing.max()} questions; expected one")
+    judged = votes[votes["kind"] == "judge"]
+    twice = judged[judged.duplicated(["voter", "pair"])]
+    if len(twice):
+        first = twice.iloc[0]
+        raise ValueError(f"pair {first['pair']}: {first['voter']} judged it twice; expected one verdict a judge")
+
+
+GOLD_COLUMNS = ("question_id", "judge", "correct")
+#: Of more judges than this the pairs to be compared must be named: nobody reads hundreds of differences.
+MOST = 12
+
+
+def accuracy(
+    frame: pd.DataFrame,
+    data: str,
+    chance: float | None = None,
+    pairs: Sequence[tuple[str, str]] | None = None,
+) -> list[Estimate]:
+    """How often is each judge right, and is one right more often than another?
+
+    `frame`, a row a verdict: question_id (the cluster), judge, correct (1 right, 0 wrong, NaN unreadable), optional
+    source, category (of the question) and condition; each source and condition stands for itself. Differences are those
+    of `pairs`, by default of all two judges up to MOST of them. p tests `chance` (0.5 where one of two answers must be
+    named), or no difference. A missing column, a value of `correct` beyond 0 and 1, and an unknown judge in `pairs` are
+    ValueErrors; no row gives no estimate.
+    """
+    _check_columns(frame, GOLD_COLUMNS, "gold labels", ["correct"])
+    keys = [
+        name for name in ("source", "condition") if name in frame and (name == "source" or frame[name].nunique() > 1)
+    ]
+    groups = frame.groupby(keys, sort=False) if keys else [((), frame)]
+    return [
+        each
+        for values, rows in groups
+        for each in _of_group(rows, dict(zip(keys, map(str, values), strict=True)), data, chance, pairs)
+    ]
+
+
+def _of_group(
+    frame: pd.DataFrame, where: Mapping[str, str], data: str, chance: float | None, pairs: Sequence | None
+) -> Iterator[Estimate]:
+    # A category is a stratum only where every question has one.
+    apart = "category" in frame and (frame.groupby("question_id")["category"].nunique(dropna=False) == 1).all()
+    strata = "category" if apart else None
+    whole = frame.assign(least=frame["correct"].fillna(0.0), lost=frame["correct"].isna().astype(float))
+    read, least, lost = (cluster_sums(whole, c, "question_id", "judge", strata) for c in ("correct", "least", "lost"))
+    for judge, weights in column_weights(read, average=False).items():
+        place = {**where, "judge": judge}
+        yield estimate("gold_accuracy", place, contrast(read, weights, null=chance), data)
+        yield estimate("gold_accuracy_of_all", place, contrast(least, weights, null=None), data)
+        yield estimate("gold_unreadable_share", place, contrast(lost, weights, null=None), data)
+    if "category" in frame.columns and frame["category"].nunique() > 1:
+        for category, rows in frame.groupby("category", sort=True):
+            sums = cluster_sums(rows, "correct", "question_id", "judge")
+            for judge, weights in column_weights(sums, average=False).items():
+                place = {**where, "judge": judge, "category": str(category)}
+                yield estimate("gold_accuracy_by_category", place, contrast(sums, weights, null=chance), data)
+    strata = strata if read.strata is not None else None
+    for one, other in _pairs(read.columns, pairs):
+        both = whole[whole["judge"].isin([one, other]) & whole["correct"].notna()]
+        shared = both[both.groupby("question_id")["judge"].transform("nunique") == 2]
+        sums = cluster_sums(shared, "correct", "question_id", "judge", strata)
+        gap = contrast(sums, [1.0 if judge == one else -1.0 for judge in sums.columns])
+        yield estimate("gold_accuracy_difference", {**where, "judge": str(one), "other": str(other)}, gap, data, "pp")
+
+
+def _pairs(judges: Sequence[object], pairs: Sequence[tuple[str, str]] | None) -> list[tuple[object, object]]:
+    if pairs is None:
+        return list(combinations(judges, 2)) if len(judges) <= MOST else []
+    unknown = sorted({judge for pair in pairs for judge in pair} - set(judges))
+    if unknown:
+        raise ValueError(f"no verdict of {', '.join(unknown)}; judges: {', '.join(map(str, judges))}")
+    return list(pairs)
+
+
+#: Which votes count: all (a tie is a verdict, an inconsistent verdict a tie), all but those that an inconsistent
+#: verdict met, or only those where nobody said tie.
+ALL, CONSISTENT, DECISIVE = "all", "consistent", "decisive"
+Totals = tuple[np.ndarray, np.ndarray]
+
+
+def agreement(votes: pd.DataFrame, data: str, seed: int = 42, resamples: int = 2000) -> list[Estimate]:
+    """How far judges agree with people, and people with each other: by condition where there are several, and in all.
+
+    `votes` as `counted` takes them, optional columns source and condition, which are then in `where`, beside judge and
+    votes (ALL, CONSISTENT, DECISIVE). Alpha (Krippendorff, nominal): BCa over questions of `resamples` draws.
+    """
+    found: list[Estimate] = []
+    for source, part in votes.groupby("source", sort=False) if "source" in votes else [(None, votes)]:
+        names = list(dict.fromkeys(part["condition"])) if "condition" in part else [None]
+        for condition in ["all", *names] if len(names) > 1 else names:
+            rows = part if condition in ("all", None) else part[part["condition"] == condition]
+            where = {
+                key: str(value) for key, value in (("source", source), ("condition", condition)) if value is not None
+            }
+            found += of_counted(counted(rows), where, data, seed, resamples)
+    return found
+
+
+def of_counted(
+    tables: Counted, where: Mapping[str, str], data: str, seed: int = 42, resamples: int = 2000
+) -> list[Estimate]:
+    """The estimates of `agreement` from the counts of one source and condition, as published counts have them."""
+    found = []
+    for judge, table in tables.judges.items():
+        at = {**where, "judge": judge}
+        for which in (ALL, CONSISTENT, DECISIVE):
+            each = clustered(*judge_sums(table.votes, which), null=None)
+            found.append(estimate("human_agreement", {**at, "votes": which}, each, data))
+        agreed, _ = judge_sums(table.votes, ALL)
+        of_all = clustered(agreed, table.votes.sum(axis=(1, 2)), null=None)
+        found.append(estimate("human_agreement_of_all", at, of_all, data))
+        for which in (ALL, DECISIVE):
+            sums = zip(judge_sums(table.shared, which), people_sums(table.people, which), strict=True)
+            gap = clustered(*(np.column_stack(columns) for columns in sums), [1.0, -1.0])
+            found.append(estimate("agreement_gap", {**at, "votes": which}, gap, data, "pp"))
+        found.append(estimate("human_alpha", at, alpha(_plain(table.votes), seed, resamples), data, "alpha"))
+        if n := tables.judged.get(judge):
+            counts = {"n": n, "clusters": len(tables.questions), "method": "counted", "data": data}
+            found.append(Estimate("vote_unreadable_share", at, tables.lost[judge] / n, **counts))
+    for which in (ALL, DECISIVE):
+        each = clustered(*people_sums(tables.people, which), null=None)
+        found.append(estimate("human_human_agreement", {**where, "votes": which}, each, data))
+    found.append(estimate("human_human_alpha", where, alpha(tables.people, seed, resamples), data, "alpha"))
+    return found
+
+
+def _plain(votes: np.ndarray) -> np.ndarray:
+    """(C, 3, 3) with inconsistent verdicts as ties and without unreadable ones."""
+    table = votes[:, :3].copy()
+    table[:, 1] += votes[:, 3]
+    return table
+
+
+def judge_sums(votes: np.ndarray, which: str) -> Totals:
+    """(C,) agreeing votes and (C,) votes compared, of a judge's (C, 5, 3) table."""
+    table = _plain(votes) if which == ALL else votes[:, :3]
+    return people_sums(table, which)
+
+
+def people_sums(table: np.ndarray, which: str) -> Totals:
+    """(C,) agreeing and (C,) compared of a (C, 3, 3) table; decisive leaves out whatever met a tie."""
+    kept = table[:, ::2, ::2] if which == DECISIVE else table
+    return np.trace(kept, axis1=1, axis2=2), kept.sum(axis=(1, 2))
+
+
+def alpha(table: np.ndarray, seed: int, resamples: int = 2000) -> Interval:
+    """Krippendorff's alpha of the comparisons in a (C, 3, 3) table, each two ratings of a unit of its own.
+
+    So a judge's alpha and people's are the same measure: agreement beyond what two raters with the verdicts of this
+    very table would reach by chance. NaN where nothing is compared or one verdict alone was given. BCa over questions.
+    """
+    kept = table[table.sum(axis=(1, 2)) > 0]
+    sums = (kept + kept.transpose(0, 2, 1)).reshape(len(kept), 9)
+    n = round(kept.sum())
+    if not n or np.isnan(alpha_of_coincidences(sums.sum(axis=0), "nominal")):
+        reason = "undefined: only one verdict was ever given" if n else "no two voted on the same pair"
+        return no_interval(float("nan"), n, len(kept), reason)
+    return bca_totals(sums, lambda totals: alpha_of_coincidences(totals, "nominal"), n, seed, resamples)
+
+
+LABEL_COLUMNS = ("question_id", "item", "judge", "predicted", "label")
+#: What may be in the frame beside and is not to depend on being labelled.
+KINDS = ("category", "condition", "candidate", "pair")
+
+
+def people_rate(frame: pd.DataFrame, data: str, *, random_sample: bool) -> list[Estimate]:
+    """How often would people say yes (a win, a pass) of all items, and how far is the judge from that?
+
+    `frame`, a row an item and judge: question_id (the cluster), item, judge, predicted (the judge's value, 0 to 1; NaN
+    unreadable), label (a person's, NaN where nobody labelled it), and any of KINDS. For each judge `people_rate` (the
+    judge's mean corrected by the labels: prediction-powered), `people_rate_labels` (the labels alone),
+    `people_rate_judge` (the judge alone, corrected by nothing). Where the labelled items are not said to be drawn at
+    random (`random_sample`), or the frame contradicts it, `people_rate` has no number and `method` says why; where the
+    judge lost verdicts, they are left out, and so are their labels. A missing column, an item twice and values beyond
+    0 and 1 are ValueErrors.
+    """
+    _check_columns(frame, LABEL_COLUMNS, "labels", ["predicted", "label"])
+    return [
+        each
+        for judge, rows in frame.groupby("judge", sort=True)
+        for each in _of_judge(rows, {"judge": str(judge)}, data, random_sample)
+    ]
+
+
+def _of_judge(rows: pd.DataFrame, where: dict[str, str], data: str, random_sample: bool) -> Iterator[Estimate]:
+    table = rows[rows["predicted"].notna()].set_index("item")
+    if not table.index.is_unique:
+        twice = table.index[table.index.duplicated()][0]
+        raise ValueError(f"item {twice}: judge {where['judge']} judged it twice; expected one verdict an item")
+    kinds = [name for name in KINDS if name in table.columns]
+    given = Labels(table["predicted"], table["label"].dropna(), clusters_of(table), table[kinds] if kinds else None)
+    try:
+        corrected = prediction_powered_mean(given, random_sample=random_sample)
+    except NotRandomSample as refusal:
+        corrected = no_interval(NAN, len(given.labels), clusters_of(table).nunique(), f"refused: {refusal}")
+    yield estimate("people_rate", where, corrected, data)
+    yield estimate("people_rate_labels", where, clustered_mean(table["label"], clusters_of(table)), data)
+    yield estimate("people_rate_judge", where, clustered_mean(table["predicted"], clusters_of(table)), data)
+
+
+# --- published counts: every source for itself -----------------------------------------------------------------------
+
+#: What became of a verdict on an instance with a known better answer, in the order of the counts.
+RIGHT, WRONG, UNREADABLE = "right", "wrong", "unreadable"
+MADE = (RIGHT, WRONG, UNREADABLE)
+
+
+def counted_of(block: Mapping[str, Any]) -> Counted:
+    """The tables of `counted` from the cells of published/counts.yaml; a wrong length or cell is a ValueError.
+
+    A cell is a list with a number a question, one that never occurs is left out: of people "first tie", of a judge
+    "said vote". Where every vote stands beside the same number of other people's, that number, `others`, stands in
+    place of `shared`.
+    """
+    size = block["questions"]
+    people = _table(block["people"], size, VERDICTS)
+    judges, judged, lost = {}, {}, {}
+    for judge, cells in block["judges"].items():
+        given = _table(cells["votes"], size, SAID)
+        shared = given * cells["others"] if "others" in cells else _table(cells["shared"], size, SAID)
+        judges[judge] = Tables(given, shared, people)
+        judged[judge], lost[judge] = cells["judged"], cells["lost"]
+    return Counted(tuple(map(str, range(size))), judges, people, judged, lost)
+
+
+def together(parts: Sequence[Counted]) -> Counted:
+    """All conditions of the same questions and judges as one; others are a ValueError."""
+    first = parts[0]
+    if any(each.questions != first.questions or set(each.judges) != set(first.judges) for each in parts):
+        raise ValueError("conditions that are to be counted together need the same questions and judges")
+    tables = {
+        judge: Tables(
+            sum(each.judges[judge].votes for each in parts),
+            sum(each.judges[judge].shared for each in parts),
+            sum(each.people for each in parts),
+        )
+        for judge in first.judges
+    }
+    totals = (
+        {judge: sum(getattr(each, name)[judge] for each in parts) for judge in tables} for name in ("judged", "lost")
+    )
+    return Counted(first.questions, tables, sum(each.people for each in parts), *totals)
+
+
+def _table(cells: Mapping[str, Sequence[int]], size: int, rows: Sequence[str]) -> np.ndarray:
+    table = np.zeros((size, len(rows), len(VERDICTS)))
+    for cell, counts in cells.items():
+        row, _, column = cell.partition(" ")
+        if row not in rows or column not in VERDICTS or len(counts) != size:
+            raise ValueError(f"cell {cell!r} has {len(counts)} counts; expected {size}, and one of {', '.join(rows)}")
+        table[:, rows.index(row), VERDICTS.index(column)] = counts
+    return table
+
+
+BOTH_ORDERS, ITEMS, VOTES = "both_orders", "items", "votes"
+#: The part of a category's name before the slash, all of its parts together.
+POOLED = "Adversarial"
+#: One of two outputs must be named.
+CHANCE = 0.5
+
+
+def published(counts: Mapping[str, Any]) -> list[Estimate]:
+    """All numbers that the counts in published/counts.yaml determine; no two sources are pooled.
+
+    `where` has source. Of instances judged in both orders: `gold_accuracy` and its companions for each evaluator and
+    prompt, tested against chance, by subset and for all adversarial ones together, and `gold_accuracy_difference` for
+    the pairs whose joint counts are kept. Of items with a majority of three people: the same without chance, and as
+    the source printed it. Of votes: what `agreement` gives, by condition; `labelled_share` of each pair of models.
+    """
+    found: list[Estimate] = []
+    for name, block in counts.items():
+        source = {"source": block["name"]}
+        if BOTH_ORDERS in block:
+            found += _of_both_orders(block, source)
+        if ITEMS in block:
+            found += _of_items(block[ITEMS], source)
+        if VOTES in block:
+            tables = {condition: counted_of(each) for condition, each in block[VOTES].items()}
+            every = {"all": together(list(tables.values()))} if len(tables) > 1 else {}
+            for condition, each in (every | tables).items():
+                found += of_counted(each, {**source, "condition": condition}, "published")
+        if not {BOTH_ORDERS, ITEMS, VOTES} & set(block):
+            raise ValueError(f"{name}: holds {', '.join(block)}; expected {BOTH_ORDERS}, {ITEMS} or {VOTES}")
+        for pair, (seen, total) in block.get("labelled", {}).items():
+            place = {**source, "pair": pair}
+            share = Estimate("labelled_share", place, seen / total, n=total, method="counted", data="published")
+            found.append(share)
+    return found
+
+
+def _of_both_orders(block: Mapping[str, Any], source: Mapping[str, str]) -> Iterator[Estimate]:
+    frame = pd.concat([_verdicts(judge, grids, source) for judge, grids in block[BOTH_ORDERS].items()])
+    # Counts do not tell which instance is which: every judge has its own, and no two are compared.
+    yield from accuracy(frame, "published", CHANCE, pairs=())
+    pooled = frame[frame["category"].str.startswith(POOLED)]
+    whole = accuracy(pooled.drop(columns="category"), "published", CHANCE, pairs=())
+    for each in whole:
+        if each.id == "gold_accuracy":
+            yield replace(each, id="gold_accuracy_by_category", where={**each.where, "category": POOLED})
+    for names, cells in block.get("joint", {}).items():
+        one, other = names.split()
+        x, d, strata = _joint(cells)
+        gap = clustered(x, d, [1.0, -1.0], strata)
+        yield estimate("gold_accuracy_difference", {**source, "judge": one, "other": other}, gap, "published", "pp")
+
+
+def _verdicts(judge: str, grids: Mapping[str, Any], source: Mapping[str, str]) -> pd.DataFrame:
+    """A row a verdict; the instances of each judge and category are numbered."""
+    values = {RIGHT: 1.0, UNREADABLE: float("nan")}
+    rows = []
+    for category, grid in grids.items():
+        cells = [(i, j) for i, row in enumerate(grid) for j, count in enumerate(row) for _ in range(count)]
+        for at, cell in enumerate(cells):
+            rows += [(f"{judge} {category} {at}", category, values.get(MADE[kind], 0.0)) for kind in cell]
+    return pd.DataFrame(rows, columns=["question_id", "category", "correct"]).assign(judge=judge, **source)
+
+
+def _joint(cells: Mapping[str, Mapping[str, int]]) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """(C, 2) right and readable verdicts of two judges, an instance a row, and the category of each."""
+    right, read, strata = [], [], []
+    for category, counts in cells.items():
+        for cell, count in counts.items():
+            parts = np.array([part.split("/") for part in cell.split()], dtype=float)
+            # As for verdicts themselves: an instance that one of them lost altogether is no comparison.
+            if (parts[:, 1] > 0).all():
+                right += [parts[:, 0]] * count
+                read += [parts[:, 1]] * count
+                strata += [category] * count
+    return np.array(right), np.array(read), strata
+
+
+def _of_items(block: Mapping[str, Any], source: Mapping[str, str]) -> Iterator[Estimate]:
+    rows = [
+        (str(question), judge, value)
+        for judge, sums in block["judges"].items()
+        for question, (items, right, read) in enumerate(zip(block["items"], sums["right"], sums["read"], strict=True))
+        for value in [1.0] * right + [0.0] * (read - right) + [float("nan")] * (items - read)
+    ]
+    frame = pd.DataFrame(rows, columns=["question_id", "judge", "correct"]).assign(**source)
+    yield from accuracy(frame, "published")
+    items = np.array(block["items"])
+    for judge, right in block.get("right_as_printed", {}).items():
+        interval = clustered(np.array(right), items, null=None)
+        yield estimate("gold_accuracy_as_printed", {**source, "judge": judge}, interval, "published")
+
+
+def finding(estimates: Sequence[Estimate]) -> str:
+    """The bottom line of `accuracy` and `agreement`: the numbers of each judge, then who is right more often than whom.
+
+    Holm's correction runs over all differences, and over all gaps between judges and people.
+    """
+    ids = ("gold_accuracy", "gold_accuracy_of_all", "gold_unreadable_share", "human_agreement", "human_alpha")
+    ids += ("agreement_gap", "human_human_agreement", "people_rate", "people_rate_judge", "people_rate_labels")
+    found = [e for e in conclusions("accuracy", estimates, *ids) if e.estimate.where.get("votes", "all") == "all"]
+    differences = conclusions("accuracy", estimates, "gold_accuracy_difference")
+    shown = [each for each in differences if each.verdict == "bias"]
+    none = f"- No difference between judges is shown, of {len(differences)} asked for."
+    parts = [lines([*found, *shown], "{judge} {source} {condition}"), none if differences and not shown else ""]
+    return "\n".join(filter(None, parts)) or "No gold labels and no votes of people: nothing can be said."
+
+
+def published_finding(estimates: Sequence[Estimate]) -> str:
+    """What published verdicts say: how judges fare where the better answer is known, and beside people.
+
+    `estimates` is what `published` makes of published/counts.yaml.
+    """
+    by = {name: [each for each in estimates if each.where["source"] == name] for name in ("LLMBar", "PandaLM")}
+    prompts = conclusions("accuracy", by["LLMBar"], "gold_accuracy_difference")
+    stand = lines([each for each in prompts if each.verdict == "bias"]) or "- none"
+    ids = ("gold_accuracy", "gold_unreadable_share", "gold_accuracy_as_printed", "gold_accuracy_difference")
+    majority = lines(conclusions("accuracy", by["PandaLM"], *ids))
+    votes = [each for each in estimates if each.where.get("condition") in ("all", "none")]
+    ids = ("human_agreement", "human_human_agreement", "agreement_gap")
+    kept = ("all", "decisive")
+    people = [e for e in conclusions("accuracy", votes, *ids) if e.estimate.where["votes"] in kept]
+    parts = {
+        _adversarial(by["LLMBar"]): "",
+        f"Of {len(prompts)} differences that a prompt makes for the same evaluator (reasons first, or both orders "
+        "reconciled, against the plain one) those that stand after Holm": stand if prompts else "",
+        "**PandaLM** (what most of three people say, ties a verdict)": majority,
+        "**People.** How often a judge says what a person says of the same pair; where nobody said tie these are "
+        "other votes for a judge than for people": lines(people, "{judge} {source}"),
+        _labels(estimates): "",
+    }
+    return "\n\n".join(
+        f"{head}:\n\n{body}" if body else head for head, body in parts.items() if body or head[-1:] == "."
+    )
+
+
+def _adversarial(estimates: Sequence[Estimate]) -> str:
+    """Judges on easy instances and on those made to mislead."""
+    by = [each for each in estimates if each.id == "gold_accuracy_by_category"]
+    easy, hard = ([each for each in by if each.where["category"] == name] for name in ("Natural", POOLED))
+    if not hard:
+        return ""
+    sure = [each for each, p in zip(hard, holm([each.p for each in hard]), strict=True) if p < LEVEL]
+    below = [each for each in sure if each.value < CHANCE]
+    worst = Counter(each.where["judge"].partition("/")[0] for each in below)
+    whose = f" ({', '.join(f'{name} {count}' for name, count in worst.items())})" if below else ""
+    best = max(hard, key=lambda each: each.value)
+    return (
+        f"**LLMBar** (the better of two outputs is known; {len(hard)} evaluators with their prompts). On "
+        f"{max(each.clusters for each in easy)} natural instances they are right in {_range(easy)}. On "
+        f"{max(each.clusters for each in hard)} instances whose worse output is the more seductive one, in "
+        f"{_range(hard)}: **{len(below)} of {len(hard)} are right less often than a coin**{whose}, "
+        f"{len(sure) - len(below)} more often, {len(hard) - len(sure)} cannot be told from one (Holm over "
+        f"{len(hard)}). The best there is {best.where['judge']} with {best}."
+    )
+
+
+def _range(group: Sequence[Estimate]) -> str:
+    values = [100 * each.value for each in group]
+    return f"{min(values):.1f} to {max(values):.1f} %"
+
+
+def _labels(estimates: Sequence[Estimate]) -> str:
+    """Why verdicts are not corrected by these votes, and what agreement does not show."""
+    shares = [each for each in estimates if each.id == "labelled_share"]
+    spread = ""
+    if shares:
+        spread = (
+            f"{shares[0].where['source']}'s votes cover {_range(shares)} of the comparisons of two models, and their "
+            "file does not tell how these were chosen: no random sample to correct the judge's other verdicts by "
+            "(prediction-powered inference), so none is corrected. "
+        )
+    return (
+        f"**Limits.** {spread}PandaLM's authors dropped the items on which its people fell out, so that its people "
+        "agree more than people do. Agreement with people is no absence of bias: both may share it."
+    )
