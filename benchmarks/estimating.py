@@ -72,7 +72,7 @@ def classifying(found: Sequence[Measured]) -> str:
     ours, whole = ([1000 * each.seconds[name] for each in found] for name in ("classes", "pairs"))
     rows = [
         [
-            "class of each pair and how often each comes (`pairs.kinds`), ms",
+            "class of each pair and how often each comes (`both_orders.cells`), ms",
             spread(ours, 1),
             goal(ours, CLASSES, True, 0),
         ],

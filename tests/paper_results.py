@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import export, figures, run, tables
-from helpers.biases import top_choice
+from helpers.biases import protocol, top_choice
 from helpers.types import Estimate
 from tests.payloads import PAYLOADS
 from tests.runs import asked, published_counts
@@ -29,7 +29,7 @@ def blind(folder: Path, style: str, questions: int = 24) -> Path:
     export.export(
         folder,
         drawn,
-        [tables.table(*each) for each in top_choice.paper_tables(every)],
+        [tables.table(*each) for each in protocol.paper_tables("top_choice", every, sensitivity="")],
         every,
         run.machine_provenance(mine),
         run=run.costs(mine),

@@ -448,7 +448,7 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
     "intervals of 90 %": ("quality_self_preference", "biases.self_preference.items", "clustered", lambda right: (
         lambda *parts, **named: right(*parts, **{**named, "level": 0.9})
     )),
-    "a little more for the first place": ("arena_hard_position_bias", "biases.position.both_orders", "clustered", (
+    "a little more for the first place": ("arena_hard_position_bias", "biases.protocol", "clustered", (
         lambda right: lambda x, d, *more, **named: right(np.asarray(x) + 0.01, d, *more, **named)
     )),
     "verdicts dealt by another chance": ("arena_hard_position_bias", "biases.position.measured", "relabelled", (
@@ -466,7 +466,7 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
     "one letter more in the tried text": ("verbosity_style", "biases.verbosity.measured", "fitted", (
         lambda right: lambda rows, biases: right(rows.assign(letters_tried=rows["letters_tried"] + 1), biases)
     )),
-    "flips of questions by another seed": ("verbosity_style", "biases.verbosity.measured", "with_sign_flip", (
+    "flips of questions by another seed": ("verbosity_style", "biases.protocol", "with_sign_flip", (
         lambda right: lambda found, sums, seed, *more: right(found, sums, seed + 1, *more)
     )),
 }  # fmt: skip

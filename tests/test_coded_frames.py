@@ -12,7 +12,7 @@ import pytest
 
 from helpers import frames
 from helpers.biases import cognitive, hinting, position, self_preference, top_choice
-from helpers.biases.position.both_orders import CLASSES, codes, kinds
+from helpers.biases.position.both_orders import CELLS, cells, codes
 from helpers.datasets import audit_places
 from helpers.frames import coded
 from helpers.types import Answer, Completion, Estimate, Judgment, Model, Request, Trial, Verdict
@@ -141,8 +141,8 @@ def test_classes_of_codes_are_those_of_the_verdicts() -> None:
     one, two = (pd.Series([pair[at] for pair in product(every, every)], dtype="str") for at in (0, 1))
     expected = [told(*pair)[0] for pair in product(every, every)]
     for form in ("str", object, "category", MIXED):
-        found = kinds(codes(one.astype(form)), codes(two.astype(form)))
-        assert found.dtype == np.int8 and [CLASSES[code] for code in found] == expected
+        found = cells(codes(one.astype(form)), codes(two.astype(form)))
+        assert found.dtype == np.int8 and CELLS["kind"].take(found).tolist() == expected
     assert codes(pd.Series(["A<B", "", "a>b"])).tolist() == [-1, -1, -1]
 
 

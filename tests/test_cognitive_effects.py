@@ -177,7 +177,7 @@ def test_no_test_where_the_corrected_level_cannot_be_reached() -> None:
     assert alone.p == pytest.approx(1 / 32)
     rows += [both(number, 2, 6, category="other") for number in range(12)]
     two = one(effects.bias_effect(pairs(frame(*rows)), "asked", 1), "bias_effect", bias="halo")
-    assert math.isnan(two.p) and "6 scenarios moved, whose smallest p, 0.031, is above 0.025" in two.method
+    assert math.isnan(two.p) and "6 scenarios moved, whose smallest sign-flip p, 0.031, is above 0.025" in two.method
 
 
 def test_the_same_effect_everywhere_has_a_test_and_no_interval() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -152,8 +152,9 @@ def test_the_option_closest_to_an_anchor_halfway_is_the_first() -> None:
 def test_confirmation_as_printed_and_as_computed() -> None:
     arrays = data(ARGUMENTS)
     batch, each = ConfirmationBiasMetric(), ConfirmationBiasMetric(overall=False)
-    assert each.as_printed(*arrays).ravel().tolist() == [0, 0, 0, 1, 0, 0, 0]
-    assert batch.as_printed(*arrays) == pytest.approx(6 / 74) == pytest.approx(0.08108108108108109)
+    printed = ConfirmationBiasMetric(overall=False, as_printed=True)
+    assert printed.compute(*arrays).ravel().tolist() == [0, 0, 0, 1, 0, 0, 0]
+    assert replace(printed, overall=True).compute(*arrays) == pytest.approx(6 / 74, abs=1e-15)
     # (0.6 * 8 + 1 * 6 + 10 / 9 + 20 / 3) / 74
     assert batch.compute(*arrays) == pytest.approx((4.8 + 6 + 10 / 9 + 20 / 3) / 74, abs=1e-15)
     assert np.mean(each.compute(*arrays)) == pytest.approx(0.29206, abs=1e-5)

@@ -17,7 +17,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from helpers import paths
-from helpers.config.numbers import number_files
 from tests.kernels import recuse
 
 #: What a declared package is built on and always brings: pandas, JupyterLab and papermill, the extra for clusters.
@@ -47,7 +46,8 @@ def test_every_file_of_the_package_is_packed_and_none_beside_it(wheel: Path) -> 
     (packed,) = wheel.parents[2].glob("*.whl")
     files = {path for path in (paths.ROOT / "helpers").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     wanted = {path.relative_to(paths.ROOT).as_posix() for path in files}
-    defined = {*paths.EXPERIMENTS.glob("*/config.yaml"), *number_files().values()}
+    names = ("config", "numbers", "tables")
+    defined = [path for name in names for path in paths.EXPERIMENTS.glob(f"*/{name}.yaml")]
     wanted |= {f"helpers/_bundle/{path.relative_to(paths.ROOT).as_posix()}" for path in defined}
     assert {name for name in ZipFile(packed).namelist() if ".dist-info/" not in name} == wanted
 

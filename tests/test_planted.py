@@ -20,8 +20,8 @@ from helpers import frames, paths, prompts, run, verdicts
 from helpers.biases import cognitive, hinting, position, self_preference, top_choice, verbosity
 from helpers.biases.cognitive.measured import _truths as truths_of_tests
 from helpers.biases.hinting.measured import _truths as truths_of_hints
-from helpers.biases.planted import NONE, Planted, planted_table, top_chances
-from helpers.biases.position.findings import DEFAULTS, _lasting, contrasts, implied
+from helpers.biases.planted import NONE, Planted, pair_traits, planted_table, top_chances
+from helpers.biases.position.findings import _lasting, contrasts, implied
 from helpers.biases.self_preference.findings import _chances, _turned
 from helpers.biases.top_choice.defended import _planted_rows
 from helpers.config import builtin_knowledge, load_models
@@ -240,7 +240,7 @@ def judge(name: str = "j", **traits: Any) -> Model:
 
 
 def test_defaults_are_those_of_the_simulator() -> None:
-    assert {name: WORDS["traits"][name] for name in DEFAULTS} == DEFAULTS
+    assert pair_traits(judge())[1:] == (WORDS["traits"]["tie"], WORDS["traits"]["noise"])
 
 
 @pytest.mark.parametrize(

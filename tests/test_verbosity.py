@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -13,11 +14,12 @@ import pytest
 from scipy import stats
 
 from helpers import run
-from helpers.biases import verbosity
+from helpers.biases import protocol, verbosity
 from helpers.biases.verbosity import measured
-from helpers.biases.verbosity.measured import FRAME, corrected, family, implied, index
+from helpers.biases.verbosity.measured import FRAME, implied, index, place
 from helpers.config.numbers import load_numbers
 from helpers.types import Estimate, Model
+from helpers.words import Conclusion
 from tests.runs import asked, settled
 from tests.simulation import cr2_by_matrices
 
@@ -47,6 +49,11 @@ def both(question: str, one: str | None, two: str | None, **more: object) -> lis
 def random_verdicts(rng: np.random.Generator, size: int, lead: float) -> list[str]:
     felt = lead + rng.logistic(size=size)
     return [next(v for v, s in SAID.items() if s == (0 if abs(x) < 0.4 else np.sign(x))) for x in felt]
+
+
+def concluded(estimates: Sequence[Estimate]) -> dict[tuple[str, str], Conclusion]:
+    found = protocol.conclusions("verbosity", estimates)
+    return {place(each.estimate.where): each for each in found if each.estimate.where.get("bias") != "reworded"}
 
 
 # --- pairs ------------------------------------------------------------------------------------------------------------
@@ -108,16 +115,17 @@ def test_the_effect_is_the_mean_over_questions_with_their_t_interval() -> None:
 def test_the_wordings_of_all_judges_are_one_family_and_the_control_is_none_of_it() -> None:
     two = pd.concat([sample(3).assign(judge="a"), sample(4, lead=0.0).assign(judge="b")], ignore_index=True)
     estimates = verbosity.measure(two, "asked", 1)
-    raw, p = {at: each.p for at, each in family(estimates).items()}, corrected(estimates)
+    found = concluded(estimates)
+    raw, p = {at: each.estimate.p for at, each in found.items()}, {at: each.p for at, each in found.items()}
     assert set(raw) == set(itertools.product("ab", BIASES))
     mine = sorted((value, at) for at, value in raw.items())
     steps = [min(1.0, (6 - i) * value) for i, (value, _) in enumerate(mine)]
     assert [p[at] for _, at in mine] == pytest.approx([max(steps[: i + 1]) for i in range(6)])
-    assert [(len(some), tests) for some, tests in verbosity.confirmatory(estimates)] == [(6, 6)]
+    assert [(len(some), tests) for some, tests in protocol.confirmatory("verbosity", estimates)] == [(6, 6)]
     longer = Estimate("longer_when_worse", {"judge": "a"}, 0.8, 0.7, 0.9, 40, 40, "rate", 0.05, "t", "asked", 1e-6)
-    more = corrected([*estimates, longer, replace(longer, where={"judge": "x"}, data="published")])
-    assert more["a", ""] == pytest.approx(7e-6) and more["x", ""] == 1e-6  # a source of data is a family of its own
-    assert more[mine[0][1]] == pytest.approx(min(1.0, 6 * mine[0][0]))
+    more = concluded([*estimates, longer, replace(longer, where={"judge": "x"}, data="published")])
+    assert more["a", ""].p == pytest.approx(7e-6) and more["x", ""].p == 1e-6  # a source of data is a family of its own
+    assert more[mine[0][1]].p == pytest.approx(min(1.0, 6 * mine[0][0]))
 
 
 def test_a_wording_is_not_tested_where_no_test_could_reach_the_corrected_level() -> None:
@@ -218,21 +226,13 @@ def test_lengths_that_cannot_tell_give_no_number_and_say_so() -> None:
 
 
 def test_known_pairs_are_counted_by_bias_and_by_which_text_is_longer() -> None:
+    # Of the first twelve, four right, four split, four wrong; of the others six right, one tied twice, one wrong.
+    right, split, wrong, tied = ("A>B", "A>B"), ("A>B", "B>A"), ("B>A", "B>A"), ("A=B", "A=B")
     rows = []
-    for i in range(20):
+    for i, said in enumerate([right] * 4 + [split] * 4 + [wrong] * 4 + [right] * 6 + [tied, wrong]):
         bias, longer = ("length bias", (100, 300)) if i < 12 else ("concreteness", (300, 100))
         more = {"category": bias, "bias": bias, "letters_tried": longer[0], "letters_other": longer[1]}
-        # Of the first twelve, four right, four split, four wrong; of the others six right, one tied twice, one wrong.
-        verdict = (
-            ("A>B", "A>B")
-            if i < 4 or 12 <= i < 18
-            else ("A>B", "B>A")
-            if i < 8
-            else ("A=B", "A=B")
-            if i == 18
-            else None
-        )
-        rows += both(f"q{i}", *(verdict or ("B>A", "B>A")), condition="none", **more)
+        rows += both(f"q{i}", *said, condition="none", **more)
     found = {
         (each.id, each.where.get("bias", "")): each
         for each in measured.known_pairs(verbosity.pairs(frame(rows)), "asked", 1)
@@ -286,12 +286,12 @@ def graders() -> tuple[run.Asked, tuple[Estimate, ...]]:
 
 def test_planted_likings_are_found_and_none_where_nothing_was_planted() -> None:
     _, estimates = graders()
-    p, level = corrected(estimates), index(estimates, "length_controlled_effect")
-    found = {at for at, value in p.items() if value < 0.05}
+    raw, level = (index(estimates, id) for id in ("style_effect", "length_controlled_effect"))
+    found = {at for at, each in concluded(estimates).items() if each.p < 0.05}
     longer = {("sim_gpt_grader", bias) for bias in BIASES}
     liked = {("sim_gemini_grader", bias) for bias in ("listed", "confident")}
     assert liked < found <= longer | liked and found & longer
-    assert all(family(estimates)[at].low > 0 for at in longer) and all(level[at].low > 0 for at in liked)
+    assert all(raw[at].low > 0 for at in longer) and all(level[at].low > 0 for at in liked)
     assert not [at for at in level if at not in liked and (level[at].low > 0 or level[at].high < 0)]
     slopes = index(estimates, "length_slope")
     assert slopes["sim_gpt_grader", ""].low > 0 > slopes["sim_claude_grader", ""].low
@@ -305,7 +305,7 @@ def test_words_figures_and_tables_are_of_the_run_and_say_that_it_is_simulated() 
     _, estimates = graders()
     said = verbosity.finding(estimates)
     assert said.count("SIMULATED: sim_") == 3
-    shown = [at[1] for at, p in corrected(estimates).items() if at[0] == "sim_gpt_grader" and p < 0.05]
+    shown = [at[1] for at, each in concluded(estimates).items() if at[0] == "sim_gpt_grader" and each.p < 0.05]
     claude, _, gpt = said.split("- SIMULATED: ")[1:]
     assert [bias for bias in BIASES if f"**prefers {bias} wordings of equal content**" in gpt] == shown
     assert "**" not in claude and claude.count("no sign that it prefers") == 6
@@ -318,8 +318,8 @@ def test_words_figures_and_tables_are_of_the_run_and_say_that_it_is_simulated() 
     ):
         drawn = figures.show_sensitivity(rows, id, [key])
         assert "SIMULATED judges (n = " in drawn.caption and "comparisons)" in drawn.caption
-    assert [name for name, *_ in verbosity.paper_tables(estimates)] == ["effects", "equal_length", "content"]
-    assert all(len(tables.table(*each).frame) == 3 for each in verbosity.paper_tables(estimates))
+    made = [tables.table(*each) for each in protocol.paper_tables("verbosity", estimates)]
+    assert [(each.name, len(each.frame)) for each in made] == [("effects", 3), ("equal_length", 3), ("content", 3)]
 
 
 def test_the_card_and_the_headline_say_the_same() -> None:

@@ -20,7 +20,7 @@ from statsmodels.stats.multitest import multipletests
 
 from helpers import claims, paths, prompts, run, verdicts
 from helpers.__main__ import main
-from helpers.biases import verbosity
+from helpers.biases import protocol, verbosity
 from helpers.biases.protocol import load_bias
 from helpers.biases.verbosity import asked
 from helpers.biases.verbosity.asked import BIASES, CONTENT, LENGTH, Pair, doublings, pairs
@@ -313,7 +313,8 @@ def test_claims_are_those_of_the_published_statistics(real_data: Path) -> None:
 
 def test_the_readme_repeats_what_the_counts_give() -> None:
     worse = {each.where["judge"]: each for each in PUBLISHED if each.id == "longer_when_worse"}
-    p = {at[0]: value for at, value in verbosity.corrected(PUBLISHED).items()}
+    tested = protocol.conclusions("verbosity", PUBLISHED, "longer_when_worse")
+    p = {each.estimate.where["judge"]: each.p for each in tested}
     above, below = (
         [name for name, each in worse.items() if p[name] < 0.05 and sign * (each.value - 0.5) > 0] for sign in (1, -1)
     )
@@ -356,12 +357,10 @@ def test_published_judges_have_a_line_on_the_card_and_a_headline() -> None:
     pairs, many = np.unique(drawn[:, :2], axis=0, return_counts=True)
     hits = [stats.binomtest(int(a), int(a + b)).pvalue <= 0.05 / 30 if a + b else False for a, b in pairs]
     assert many[hits].sum() / 4000 == pytest.approx(0.8, abs=0.03)
-    p = verbosity.corrected(PUBLISHED)
-    found = sum(p[name, ""] < 0.05 and each.value > 0.5 for name, each in shares.items())
-    assert (
-        head.sentence.startswith(f"{found} of 30 tests show that the judge prefers the longer text")
-        and 0 < head.unreadable < 0.05
-    )
+    tested = protocol.conclusions("verbosity", PUBLISHED, "longer_when_worse")
+    found = sum(each.p < 0.05 and each.estimate.value > 0.5 for each in tested)
+    assert head.sentence.startswith(f"{found} of 30 tests show that the judge prefers the longer text")
+    assert 0 < head.unreadable < 0.05
 
 
 def test_counts_that_do_not_add_up_are_refused_by_name() -> None:

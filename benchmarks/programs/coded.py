@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.biases.cognitive import HaloEffectMetric, LossAversionMetric
-from helpers.biases.position.both_orders import CLASSES, LABELS, PAIR, codes, kinds, pairs
+from helpers.biases.position.both_orders import CELLS, LABELS, PAIR, cells, codes, pairs
 from helpers.stats.bootstrap import resampled
 from helpers.stats.intervals import cluster_sums
 
@@ -113,7 +113,7 @@ def classes(rows: int) -> dict[str, float]:
     ]
     frame = pd.concat(games, ignore_index=True)
     one, two = (codes(each["verdict"]) for each in games)
-    classed = took(lambda: np.bincount(kinds(one, two), minlength=len(CLASSES)))
+    classed = took(lambda: np.bincount(CELLS["kind"].array.codes[cells(one, two)]))
     return {"classes": classed, "pairs": took(lambda: pairs(frame)["kind"].value_counts(), 1)}
 
 

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..stats.power import power_of
-from ..types import Estimate, Judgment
+from ..stats.standing import LEVEL
+from ..types import Estimate, Judgment, Model
 
 if TYPE_CHECKING:
     from ..run import Asked
 
-LEVEL = 0.05
+
 #: An effect that fewer such runs find is named in the text.
 HALF = 0.5
 #: A truth so near to that without any bias (half of a tenth of a pp) counts as nothing planted.
@@ -124,6 +125,12 @@ def win_chance(lead: float, tie: float, noise: float) -> float:
 def trait(judgment: Judgment, name: str, default: float) -> float:
     """A trait of the simulated judge that was asked."""
     return judgment.trial.judge.traits.get(name, default)
+
+
+def pair_traits(judge: Model) -> tuple[float, float, float]:
+    """How much a simulated judge of pairs likes the first place more, below which lead it sees a tie, and its noise."""
+    first, second = [*judge.traits.get("primacy", ()), 0.0, 0.0][:2]
+    return first - second, max(0.0, judge.traits.get("tie", 0.4)), judge.traits.get("noise", 1.0)
 
 
 def mean_by(values: Iterable[tuple[tuple, float]]) -> Mapping[tuple, float]:

@@ -11,12 +11,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
+from operator import itemgetter
 from typing import Any
 
 import pandas as pd
 
 from .. import prompts
-from ..config.numbers import declared_by
+from ..config import read_yaml
+from ..config.numbers import declared_by, number_files
 from ..stats.intervals import (
     MIN_CLUSTERS,
     Interval,
@@ -26,7 +28,9 @@ from ..stats.intervals import (
     no_interval,
     wilson,
 )
-from ..stats.standing import conclude, confirms, tested
+from ..stats.power import detectable_effect, detectable_mcnemar
+from ..stats.standing import LEVEL, conclude, confirms, tested, together
+from ..stats.tests import with_sign_flip
 from ..types import Answer, Estimate, Experiment, Judgment, Model, Question, Request, Trial, short_hash
 from ..words import CardLine, Conclusion, Headline
 from ..words.sentences import card_line, lines
@@ -39,6 +43,8 @@ Replies = Mapping[str, Judgment]
 Stage = Callable[[str, Experiment, Sequence[Question], Replies, Answers | None], list[Trial]]
 #: What intervals of published counts take for granted.
 INDEPENDENT = "counts, independence assumed"
+#: The name of a test of values of -1, 0 and 1, one a question.
+EXACT = "exact McNemar p"
 #: The names of two texts that are compared, and what a verdict says for the first of them.
 LABELS = ("A", "B")
 SIGNS = {"A>>B": 1.0, "A>B": 1.0, "A=B": 0.0, "B>A": -1.0, "B>>A": -1.0}
@@ -187,11 +193,29 @@ def mean_interval(
     null: float | None = None,
     reason: str = "",
 ) -> Interval:
-    """The mean of a value a row, NaN where it has none, clustered; without rows none, for this `reason`."""
-    if reason and rows.empty:
+    """The mean of a value a row, NaN where it has none, clustered; without values none, for this `reason`."""
+    if reason and values.isna().all():
         return no_interval(math.nan, 0, 0, reason)
     sums = cluster_sums(rows.assign(value=values), "value", cluster, strata=strata)
     return clustered(sums.numerators, sums.denominators, strata=sums.strata, null=null)
+
+
+def mean_with_flips(
+    rows: pd.DataFrame,
+    values: pd.Series,
+    seed: int,
+    level: float = LEVEL,
+    moved: str = "questions changed",
+    strata: str | None = None,
+    null: float = 0.0,
+    reason: str = "",
+) -> Interval:
+    """`mean_interval` with the p of sign flips over questions around `null` (`with_sign_flip`); none of few of them."""
+    interval = mean_interval(rows, values, strata=strata, reason=reason)
+    if interval.clusters < MIN_CLUSTERS:
+        return interval
+    sums = cluster_sums(rows.assign(value=values - null), "value", "question_id")
+    return with_sign_flip(interval, sums.numerators[:, 0], seed, level, moved)
 
 
 def published_rate(id: str, where: Mapping[str, str], k: int, n: int, questions: int = 0) -> Estimate:
@@ -206,12 +230,25 @@ def published_value(id: str, where: Mapping[str, str], value: float, n: int, uni
     return Estimate(id, dict(where), value, n=n, unit=unit, method=why, data="published")
 
 
-def estimate_by_judge(id: str, frame: pd.DataFrame, values: pd.Series, data: str, unit: str = "pp") -> list[Estimate]:
-    """The mean of `values`, NaN where a row has none, of each judge in `frame`, clustered by question."""
-    return [
-        estimate(id, {"judge": str(judge)}, mean_interval(rows, values[rows.index], null=0.0), data, unit)
-        for judge, rows in frame.groupby("judge")
-    ]
+def estimate_means(
+    id: str,
+    frame: pd.DataFrame,
+    values: pd.Series,
+    data: str,
+    unit: str = "pp",
+    by: Sequence[str] = ("judge",),
+    null: float | None = 0.0,
+    **more: Any,
+) -> list[Estimate]:
+    """The mean of `values`, NaN where a row has none, for each place in `frame`; `where` has the columns `by`.
+
+    `null` and `more` as in `mean_interval`.
+    """
+    found = []
+    for place, rows in frame.groupby([*by], observed=True):
+        interval = mean_interval(rows, values[rows.index], null=null, **more)
+        found.append(estimate(id, dict(zip(by, map(str, place), strict=True)), interval, data, unit))
+    return found
 
 
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
@@ -219,10 +256,23 @@ def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
+def smallest_effect(each: Estimate, level: float) -> float:
+    """The smallest true effect that the test of a number finds with power 0.8 at this level; NaN where there is none.
+
+    By McNemar's exact test with as many questions on the side with fewer as were seen, else by t.
+    """
+    if EXACT not in each.method or math.isnan(each.se):
+        # A one-sided test is a two-sided one at twice the level.
+        return detectable_effect(each.se, each.df, level=level * (2 if "one-sided p" in each.method else 1))
+    # Of values of -1, 0 and 1 the sum of squares counts those that are not 0.
+    decided = each.n * (each.n - 1) * each.se**2 + each.n * each.value**2
+    return detectable_mcnemar(each.n, round((decided - each.n * abs(each.value)) / 2), level=level)
+
+
 def conclusions(module: str, estimates: Iterable[Estimate], *ids: str) -> list[Conclusion]:
     """What may be said of the numbers with these ids, in their order; without ids of those that have a family."""
     declared = declared_by(module)
-    found = conclude((each for each in estimates if each.id in declared), declared)
+    found = conclude((each for each in estimates if each.id in declared), declared, smallest_effect)
     chosen = ids or [id for id, about in declared.items() if about.family]
     return [each for id in chosen for each in found if each.estimate.id == id]
 
@@ -243,6 +293,23 @@ def card(module: str, estimates: Sequence[Estimate], vendors: Mapping[str, str] 
     return [card_line(each.estimate.where["judge"], name, [each]) for each, name in zip(found, names, strict=True)]
 
 
+def share_lines(
+    module: str,
+    estimates: Iterable[Estimate],
+    id: str,
+    measure: str,
+    over: str,
+    judge_of: Callable[[Mapping[str, str]], str] = itemgetter("judge"),
+) -> list[CardLine]:
+    """A line for each judge with its shares of this id over all their parts (see `together`)."""
+    shares: dict[str, list[Estimate]] = {}
+    for each in estimates:
+        if each.id == id:
+            shares.setdefault(judge_of(each.where), []).append(each)
+    every = [together(several, id, judge, over) for judge, several in sorted(shares.items())]
+    return [card_line(each.estimate.where["judge"], measure, [each]) for each in conclusions(module, every, id)]
+
+
 def headline(module: str, estimates: Sequence[Estimate]) -> Headline | None:
     """How many tests show what, of estimates from one source of data; the largest number carries it."""
     return headline_of(conclusions(module, estimates))
@@ -251,6 +318,33 @@ def headline(module: str, estimates: Sequence[Estimate]) -> Headline | None:
 def finding(module: str, estimates: Sequence[Estimate]) -> str:
     """What may be concluded, a line for each judge and number of the family."""
     return lines(conclusions(module, estimates)) or "No number could be measured: nothing can be concluded."
+
+
+def paper_tables(
+    module: str, estimates: Sequence[Estimate], **words: str
+) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
+    """What goes into tables by tables.yaml of the experiment: name, caption, estimates, row keys and column keys.
+
+    There `ids` are the numbers, or maps them to keys that their places get and puts them into its order; `fill` has
+    keys of places that lack them. Left out are places with a key of `without`, published numbers of tables of
+    `measured` ones, and tables without numbers. `words` fill the braces of captions.
+    """
+    found = []
+    for table in read_yaml(number_files()[module].with_name("tables.yaml")):
+        ids, without = [*table["ids"]], {*table.get("without", ())}
+        more = table["ids"] if isinstance(table["ids"], Mapping) else {}
+        chosen = [
+            replace(each, where={**table.get("fill", {}), **each.where, **more.get(each.id, {})})
+            for each in estimates
+            if each.id in ids
+            and not without & {*each.where}
+            and not (table.get("measured") and each.data == "published")
+        ]
+        chosen = sorted(chosen, key=lambda each, order=ids: order.index(each.id)) if more else chosen
+        if chosen:
+            caption = table["caption"].format(**words)
+            found.append((table["name"], caption, chosen, table["rows"], table["columns"]))
+    return found
 
 
 # --- the module as the runner needs it --------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def with_sign_flip(
 def with_test(interval: Interval, test: SignFlip, level: float, moved: str, name: str = "sign-flip p") -> Interval:
     """`with_sign_flip` of a test that was made already."""
     if test.smallest_p > level:
-        why = f"no test: {test.clusters} {moved}, whose smallest p, {test.smallest_p:.2g}, is above {level:.2g}"
+        why = f"no test: {test.clusters} {moved}, whose smallest {name}, {test.smallest_p:.2g}, is above {level:.2g}"
         return replace(interval, p=NAN, method=f"{interval.method}; {why}")
     floor = f" {FLOOR}" if not test.exact and test.p <= test.smallest_p else ""
     return replace(interval, p=test.p, method=f"{interval.method}; {name}{floor}")

@@ -172,11 +172,9 @@ def styled(judge: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 def at_equal_style(judge: str, style: str, weight: int) -> float:
     """The win rate of a very large sample."""
     each, differences = styled(judge)
-    return (
-        position_measured.raw(each, weight).value
-        if style == "raw"
-        else position_measured.controlled(each, differences, weight).value
-    )
+    if style == "raw":
+        return position_measured.weighted(each, each["won"], np.where(each["strong"], float(weight), 1.0)).value
+    return position_measured.controlled(each, differences, weight).value
 
 
 def test_control_takes_away_what_length_alone_did() -> None:

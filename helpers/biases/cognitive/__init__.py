@@ -12,7 +12,6 @@ from .findings import (
     noise_words,
     notebook_table,
     odd_words,
-    paper_tables,
     stars,
     threshold_words,
     weighting_words,

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby
 
 import numpy as np
 import pandas as pd
 
 from ...frames import DECISIONS
-from ...stats.intervals import MIN_CLUSTERS, NAN, Interval, clustered, clusters_of, no_interval
+from ...stats.intervals import MIN_CLUSTERS, NAN, Interval, Span, cluster_sums, clustered, estimate, no_interval
 from ...stats.standing import LEVEL
 from ...stats.tests import with_sign_flip
 from ...types import Estimate
@@ -45,29 +43,20 @@ def habits(frame: pd.DataFrame) -> pd.DataFrame:
     columns = (rows[name].astype(object) for name in ("order", "choice", "places", "options"))
     taken = pd.DataFrame(map(_taken, *columns), columns=["start", "end", "option"], index=rows.index)
     rows = pd.concat([rows[[*_PLACE, "letters"]], taken], axis=1)
-    cells = rows[rows["start"] != ""].groupby(_PLACE, observed=True)
-    names, at = cells.size(), cells.ngroup().to_numpy()
-    counts = {name: _counts(at, rows.loc[rows["start"] != "", name], len(names)) for name in ("letters", *taken)}
-    judges = list(dict.fromkeys((source, judge, "") for source, judge, _ in names.index))
-    whole = np.array([[one[:2] == each[:2] for one in names.index] for each in judges], dtype=float)
-    found = []
-    for labels, into in ((list(names.index), np.eye(len(names))), (judges, whole.reshape(len(judges), len(names)))):
-        n = into @ names.to_numpy()
-        most = {name: (into @ table).max(axis=1, initial=0) / n for name, table in counts.items()}
-        shares = {"n": n.astype(int), "place": np.maximum(most["start"], most["end"]), "letter": most["letters"]}
-        shares["option"] = into @ counts["option"].max(axis=1, initial=0) / n
-        found.append(pd.DataFrame(labels, columns=_PLACE).assign(**shares))
-    table = pd.concat(found, ignore_index=True)
+    rows, found = rows[rows["start"] != ""], []
+    for keys in (_PLACE, _PLACE[:2]):
+        for at, part in rows.groupby(keys, observed=True):
+            n, option = len(part), sum(_most(each["option"]) for _, each in part.groupby("category", observed=True))
+            shares = (max(_most(part["start"]), _most(part["end"])) / n, _most(part["letters"]) / n, option / n)
+            found.append((*(*at, "")[:3], n, *shares))
+    table = pd.DataFrame(found, columns=[*_PLACE, "n", "place", "letter", "option"])
     habit = (table["n"] >= FEWEST) & (table[["place", "letter"]].max(axis=1) > np.maximum(MOST, table["option"]))
     return table.assign(by=np.where(habit, np.where(table["letter"] > table["place"], "letter", "place"), ""))
 
 
-def _counts(cells: np.ndarray, values: pd.Series, size: int) -> np.ndarray:
-    """(size, V) how often each value comes in each cell; a missing one does not count."""
-    code, labels = pd.factorize(values)
-    known = code >= 0
-    wide = max(1, len(labels))
-    return np.bincount(cells[known] * wide + code[known], minlength=size * wide).reshape(size, wide)
+def _most(values: pd.Series) -> int:
+    """How often the most frequent value comes; a missing one does not count."""
+    return int(values.value_counts().max()) if values.notna().any() else 0
 
 
 @lru_cache(maxsize=65536)
@@ -208,10 +197,13 @@ class Cell:
 
 def places(rows: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
     """Each bias and judge with its rows; a judge found in several sources is told apart by `source`."""
-    several = rows.groupby("judge", observed=True)["source"].nunique()
     for (bias, judge, source), part in rows.groupby(["category", "judge", "source"], sort=True, observed=True):
-        where = {"bias": str(bias), "judge": str(judge)}
-        yield where | ({"source": str(source)} if several[judge] > 1 else {}), part
+        yield _where(rows, bias, judge, source), part
+
+
+def _where(rows: pd.DataFrame, bias: str, judge: str, source: str) -> dict[str, str]:
+    several = rows["source"].nunique() > 1 and rows.loc[rows["judge"] == judge, "source"].nunique() > 1
+    return {"bias": str(bias), "judge": str(judge)} | ({"source": str(source)} if several else {})
 
 
 def cells(rows: pd.DataFrame, values: np.ndarray, weights: np.ndarray | None = None) -> Iterator[Cell]:
@@ -221,63 +213,26 @@ def cells(rows: pd.DataFrame, values: np.ndarray, weights: np.ndarray | None = N
     are all NaN has a cell without columns.
     """
     v = np.asarray(values, dtype=float)
-    w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
-    known = np.isfinite(v)
-    place, scenario, wheres, starts = _numbered(rows)
-    size = starts[-1]
-    x, d, n = (
-        np.bincount(starts[place][known] + scenario[known], weights=each[known], minlength=size)
-        for each in (v * w, w, np.ones(len(v)))
-    )
-    parts = [
-        (where, *(each[one:two] for each in (x, d, n)))
-        for where, one, two in zip(wheres, starts[:-1], starts[1:], strict=True)
-    ]
-    for bias, group in groupby(parts, key=lambda part: part[0]["bias"]):
-        each = list(group)
-        usable = [part for part in each if part[2].sum() > 0]
-        lost = tuple(part[0]["judge"] for part in each if not part[2].sum() > 0)
-        yield _cell({"bias": bias}, usable, lost)
-        for part in each:
-            yield _cell(part[0], [part] if part[2].sum() > 0 else [], ())
+    w = np.where(np.isfinite(v), 1.0 if weights is None else weights, NAN)
+    judged = rows.assign(product=v * w, weight=w)
+    for bias, part in judged.groupby("category", sort=True, observed=True):
+        products, sums = (
+            cluster_sums(part, name, "question_id", ["judge", "source"]) for name in ("product", "weight")
+        )
+        x, d, n = products.numerators, sums.numerators, sums.denominators.sum(axis=0)
+        read, wheres = d.sum(axis=0) > 0, [_where(rows, bias, *place) for place in sums.columns]
+        without = tuple(where["judge"] for where, some in zip(wheres, read, strict=True) if not some)
+        yield Cell({"bias": str(bias)}, x[:, read], d[:, read], int(n[read].sum()), without)
+        for at, where in enumerate(wheres):
+            column = [at] if read[at] else []
+            yield Cell(where, x[:, column], d[:, column], int(n[column].sum()))
 
 
-def _numbered(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[dict[str, str]], np.ndarray]:
-    """Of each row its place and the number of its scenario within the bias; of each place what it is and its start.
-
-    Sums of all places lie behind each other, those of a place in order of the bias's scenarios.
-    """
-    if not len(rows):
-        return np.zeros(0, dtype=int), np.zeros(0, dtype=int), [], np.array([0])
-    coded = {name: pd.factorize(rows[name], sort=True) for name in ("category", "judge", "source")}
-    coded["scenario"] = pd.factorize(clusters_of(rows), sort=True)
-    place, labels = _combined([coded[name] for name in ("category", "judge", "source")])
-    sources: dict[object, set] = {}
-    for _, judge, source in labels:
-        sources.setdefault(judge, set()).add(source)
-    wheres = [
-        {"bias": str(bias), "judge": str(judge)} | ({"source": str(source)} if len(sources[judge]) > 1 else {})
-        for bias, judge, source in labels
-    ]
-    whole, names = _combined([coded[name] for name in ("category", "scenario")])
-    biases = [name[0] for name in names]
-    first = {bias: biases.index(bias) for bias in dict.fromkeys(biases)}
-    scenario = whole - np.array([first[bias] for bias in biases], dtype=int)[whole]
-    sizes = Counter(biases)
-    return place, scenario, wheres, np.cumsum([0, *(sizes[label[0]] for label in labels)])
-
-
-def _combined(coded: list[tuple[np.ndarray, pd.Index]]) -> tuple[np.ndarray, list[tuple]]:
-    """The number of each row's combination of these columns, and the combinations, sorted."""
-    dims = [len(labels) for _, labels in coded]
-    found, number = np.unique(np.ravel_multi_index([codes for codes, _ in coded], dims), return_inverse=True)
-    at = np.unravel_index(found, dims)
-    return number, list(zip(*(np.asarray(labels)[i] for (_, labels), i in zip(coded, at, strict=True)), strict=True))
-
-
-def _cell(where: dict[str, str], parts: list, without: tuple[str, ...]) -> Cell:
-    x, d = (np.column_stack([part[at] for part in parts]) if parts else np.zeros((0, 0)) for at in (1, 2))
-    return Cell(where, x, d, int(sum(part[3].sum() for part in parts)), without)
+def means(
+    id: str, rows: pd.DataFrame, values: np.ndarray, data: str, unit: str, reason: str, span: Span = None
+) -> list[Estimate]:
+    """The mean of each of the `cells`, in this unit; `reason` says why a cell without a value has none."""
+    return [estimate(id, cell.where, mean_of(cell, reason), data, unit, span) for cell in cells(rows, values)]
 
 
 def mean_of(cell: Cell, reason: str, null: float | None = None) -> Interval:

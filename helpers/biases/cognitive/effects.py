@@ -35,7 +35,7 @@ from .averages import (
     cells,
     contributions,
     habits,
-    mean_of,
+    means,
     places,
 )
 from .metrics import pull
@@ -43,6 +43,8 @@ from .metrics import pull
 NO_PAIR = "no pair with two readable answers, one of them off the target"
 NEEDS_REPEAT = "needs the control asked twice (repeats = 2 where models are asked)"
 NEEDS_REPEATS = "needs control and treatment asked twice (repeats = 2 where models are asked)"
+#: What a share of a distance can be.
+WHOLE = (-1.0, 1.0)
 #: Shares of a scale that differ by less are the same.
 ROUNDING = 1e-9
 NEEDS_SIDE = "no pair with two readable answers, or an anchor whose side only a repeated control could tell"
@@ -77,7 +79,7 @@ def bias_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     values = pull(*columns(rows, "a1", "a2", "target"))
     for cell in cells(rows, values):
         interval = cell_interval(cell, seed, NO_PAIR, level)
-        found.append(_within(estimate("bias_effect", cell.where, interval, data, "score")))
+        found.append(estimate("bias_effect", cell.where, interval, data, "score", WHOLE))
     undefined = np.where(rows["readable"], np.isnan(values), np.nan)
     for cell in cells(rows, undefined):
         found.append(count("bias_effect_undefined", cell, data))
@@ -90,12 +92,6 @@ def count(id: str, cell: Cell, data: str) -> Estimate:
     return Estimate(id, cell.where, float(total), n=cell.n, clusters=scenarios, unit="count", method="count", data=data)
 
 
-def _within(each: Estimate) -> Estimate:
-    """Bounds of a t interval that reach beyond -1 and 1 are cut there."""
-    low, high = (min(max(bound, -1.0), 1.0) if bound == bound else bound for bound in (each.low, each.high))
-    return replace(each, low=low, high=high)
-
-
 def bias_placebo(table: pd.DataFrame, data: str) -> list[Estimate]:
     """The same effect of a control against its own repeat: what there is without any treatment, a check.
 
@@ -105,8 +101,7 @@ def bias_placebo(table: pd.DataFrame, data: str) -> list[Estimate]:
     rows = directed(table)
     control, again, target, here, next_ = columns(rows, "a1", "a0", "target", "partner", "next")
     values = np.where(next_ > here, pull(control, again, target), np.nan)
-    found = [(cell, mean_of(cell, NEEDS_REPEAT)) for cell in cells(rows, values)]
-    return [_within(estimate("bias_placebo", cell.where, interval, data, "score")) for cell, interval in found]
+    return means("bias_placebo", rows, values, data, "score", NEEDS_REPEAT, WHOLE)
 
 
 def scale_shift(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -124,7 +119,7 @@ def scale_shift(table: pd.DataFrame, data: str) -> list[Estimate]:
     a1, a2, a0, target, low, high = columns(rows, "a1", "a2", "a0", "target", "low", "high")
     toward = np.where(target == high, 1.0, np.where(target == low, -1.0, np.sign(target - a0)))
     values = toward * (a2 - a1) / np.where(high > low, high - low, np.nan)
-    found = [estimate("scale_shift", cell.where, mean_of(cell, NEEDS_SIDE), data, "pp") for cell in cells(rows, values)]
+    found = means("scale_shift", rows, values, data, "pp", NEEDS_SIDE)
     sides = rows.assign(toward=np.where(np.isfinite(values), toward, np.nan)).dropna(subset="toward")
     keys = [name for name in CELL if name != "wording"] + ["options", "low", "high", "toward"]
     answers = sides.groupby(keys, observed=True)[["a1", "a2"]]
@@ -159,8 +154,7 @@ def scatter_change(table: pd.DataFrame, data: str) -> list[Estimate]:
     next_ = rows.groupby(CELL, sort=False, dropna=False)[["a1", "a2"]].shift(-1).to_numpy(dtype=float).T
     apart = np.abs(next_[1] - a2) - np.abs(next_[0] - a1)
     values = apart / np.where(high > low, high - low, np.nan)
-    found = [(cell, mean_of(cell, NEEDS_REPEATS)) for cell in cells(rows, values)]
-    return [estimate("scatter_change", cell.where, interval, data, "pp") for cell, interval in found]
+    return means("scatter_change", rows, values, data, "pp", NEEDS_REPEATS)
 
 
 def habit_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
@@ -187,9 +181,9 @@ def odd_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
     for condition in ("decision", "control", "treatment"):
         rows = frame[frame["condition"] == condition]
         for where, part in places(rows):
-            (_, cell) = cells(part, (part["outcome"] != "ok").to_numpy(dtype=float))
-            interval: Interval = mean_of(cell, "no reply")
-            found.append(estimate("odd_share", where | {"condition": condition}, interval, data))
+            lost = (part["outcome"] != "ok").to_numpy(dtype=float)
+            share = means("odd_share", part, lost, data, "rate", "no reply")[0]
+            found.append(replace(share, where=where | {"condition": condition}))
     return found
 
 
@@ -318,9 +312,9 @@ def acceptance_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
     rows, found = _gambles(table), []
     for ratio, part in rows.groupby("ratio", sort=True):
         for condition, name in CONDITIONS.items():
-            for cell in cells(part, part[name].to_numpy(dtype=float)):
-                where = cell.where | {"ratio": f"{ratio:g}", "condition": condition}
-                found.append(estimate("acceptance_rate", where, mean_of(cell, "no readable answer"), data))
+            at = {"ratio": f"{ratio:g}", "condition": condition}
+            rates = means("acceptance_rate", part, part[name].to_numpy(dtype=float), data, "rate", "no readable answer")
+            found += [replace(each, where={**each.where, **at}) for each in rates]
     return found
 
 

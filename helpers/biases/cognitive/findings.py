@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...stats.intervals import MIN_CLUSTERS
-from ...stats.standing import LEVEL, together
+from ...stats.standing import LEVEL
 from ...types import Estimate
 from ...words import CardLine, Conclusion, Headline, listed, sentence
 from ...words.sentences import card_line, lines
@@ -41,14 +41,16 @@ def conclusions(estimates: Sequence[Estimate], *ids: str) -> list[Conclusion]:
     """
     numbers = index(estimates)
     found = [_checked(each, numbers) for each in protocol.conclusions("cognitive", members(estimates), *ids)]
-    sides = {(place(e.estimate.where), e.estimate.value > 0) for e in found if e.verdict == "bias"}
-    split = {at[0] for at, _ in sides if len({side for one, side in sides if len(one) > 1 and one[0] == at[0]}) > 1}
+    ways: dict[str, set[bool]] = {}
+    for each in found:
+        if each.verdict == "bias" and "judge" in each.estimate.where:
+            ways.setdefault(each.estimate.where["bias"], set()).add(each.estimate.value > 0)
     return [
         replace(each, verdict="hint", test=f"{each.test}; single judges are moved both ways")
-        if each.estimate.id == "bias_effect" and at in {(bias,) for bias in split}
+        if each.estimate.id == "bias_effect" and "judge" not in at and len(ways.get(at["bias"], ())) > 1
         else each
         for each in found
-        for at in [place(each.estimate.where)]
+        for at in [each.estimate.where]
     ]
 
 
@@ -128,15 +130,10 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     for data in dict.fromkeys(each.data for each in estimates):
         mine = [each for each in estimates if each.data == data]
         parts += _profiles(conclusions(mine, "bias_effect"))
-        absolute = [each for each in mine if each.id == "ratio_scale_absolute" and set(each.where) == {"judge"}]
-        odd = [each for each in mine if each.id == "odd_share"]
-        shares = [
-            together([e for e in odd if e.where["judge"] == judge], "odd_share", judge, "biases and conditions")
-            for judge in dict.fromkeys(each.where["judge"] for each in odd)
-        ]
-        for measure, several in ((ABSOLUTE, absolute), (UNREADABLE, shares)):
-            found = protocol.conclusions("cognitive", several, *{each.id for each in several})
-            parts += [card_line(each.estimate.where["judge"], measure, [each]) for each in found]
+        absolute = [each for each in mine if set(each.where) == {"judge"}]
+        found = protocol.conclusions("cognitive", absolute, "ratio_scale_absolute")
+        parts += [card_line(each.estimate.where["judge"], ABSOLUTE, [each]) for each in found]
+        parts += protocol.share_lines("cognitive", mine, "odd_share", UNREADABLE, "biases and conditions")
     return parts
 
 
@@ -240,10 +237,6 @@ def odd_words(estimates: Sequence[Estimate]) -> str:
     return f"- {sentence(text, grid[0].data)}"
 
 
-#: In tables, of numbers that are means over the judges of the run (or hang on none of them).
-ALL = "mean over judges"
-
-
 def stars(estimates: Sequence[Estimate]) -> dict[tuple[str | None, ...], float]:
     """The corrected p of each bias_effect by bias and judge, the mean over judges under the judge None.
 
@@ -254,34 +247,6 @@ def stars(estimates: Sequence[Estimate]) -> dict[tuple[str | None, ...], float]:
     by = {place(e.estimate.where): value for e, value in zip(found, p, strict=True)}
     means = {(*place(e.estimate.where)[:1], None): by[place(e.estimate.where)] for e in overall(found)}
     return means | {at: value for at, value in by.items() if len(at) > 1}
-
-
-def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
-    """What goes into tables: name, caption, estimates, row keys and column keys."""
-    ends, scales = ("", "_placebo", "_excess"), ("anchoring_agnostic", "anchoring_specific", "halo_effect")
-    made = {
-        "effects": "How far each bias moves answers toward what it pulls to, and what a repeated control shows.",
-        "published_metrics": "The published metrics: as published, of the control asked again, and the difference.",
-        "confirmation": "Confirmation bias as published, weighted and unweighted.",
-        "gambles": "Loss aversion: the published batch value, and the logarithm of the ratio at which half accept.",
-        "ratio_scale": "The published metric of thirty biases on these answers: mean, mean of absolute values, and "
-        "what answers at random give.",
-        "habits": "How much of a judge's replies has one place, and one letter.",
-        "odd": "Replies without one readable decision.",
-    }
-    ids = {
-        "effects": ("bias_effect", "scale_shift", "shift_sign", "bias_placebo", "scatter_change"),
-        "published_metrics": tuple(f"{id}{end}" for id in scales for end in ends),
-        "confirmation": tuple(f"{id}{end}" for id in ("confirmation_bias", "confirmation_unweighted") for end in ends),
-        "gambles": ("loss_aversion", "acceptance_threshold", "threshold_ratio"),
-        "ratio_scale": ("ratio_scale", "ratio_scale_absolute", "ratio_scale_random"),
-        "habits": ("place_share", "letter_share"),
-        "odd": ("odd_share",),
-    }
-    columns = {"gambles": ["id", "condition"], "odd": ["condition"]}
-    mine = {name: [_named(e) for e in estimates if e.id in ids[name] and e.data != "published"] for name in made}
-    rows = ["bias", "judge"]
-    return [(name, made[name], each, rows, columns.get(name, ["id"])) for name, each in mine.items() if each]
 
 
 def notebook_table(estimates: Sequence[Estimate]) -> tuple[str, str, list[Estimate], list[str], list[str]]:
@@ -299,9 +264,3 @@ def notebook_table(estimates: Sequence[Estimate]) -> tuple[str, str, list[Estima
     if any(each.data != "published" for each in chosen):
         words += " Rows of other data: the same of arrays that were given."
     return "notebook_metrics", words, chosen, ["metric", "answers", "variation"], ["number"]
-
-
-def _named(each: Estimate) -> Estimate:
-    """The estimate with a judge in its place, so that means stand in rows of their own, and with both conditions."""
-    both = {"condition": "both"} if each.id in ("loss_aversion", "threshold_ratio") else {}
-    return replace(each, where={"judge": ALL, "bias": "all biases", **each.where, **both})

@@ -32,7 +32,7 @@ from .averages import (
     Place,
     cell_interval,
     cells,
-    mean_of,
+    means,
     members,
     named,
     pairs,
@@ -208,8 +208,7 @@ def ratio_scale(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     if rows.empty:
         return found
     values = score(*(rows[name] for name in ("i1", "i2", "options", *PARAMETERS)))
-    for cell in cells(rows, values):
-        found.append(estimate("ratio_scale", cell.where, mean_of(cell, NO_OPTIONS), data, "score"))
+    found += means("ratio_scale", rows, values, data, "score", NO_OPTIONS)
     for cell in cells(rows, np.abs(values)):
         interval = resampled(cell, seed, NO_OPTIONS)
         found.append(estimate("ratio_scale_absolute", cell.where, interval, data, "score"))

@@ -16,7 +16,7 @@ the answers lie: with x = 0 one step from the lowest option is a full 1, one ste
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -179,127 +179,97 @@ def batch_interval(
     return bca_totals(sums, lambda totals: totals[..., 0] / totals[..., 1], len(values), seed, least=ROUGH)
 
 
-Clusters = Sequence[object] | None
-Result = np.ndarray | float
-
-
 @dataclass(frozen=True)
-class AnchoringBiasMetric:
-    """How far an anchor moves the answer: in any direction (`anchor_agnostic`), or toward the anchor.
+class BiasMetric:
+    """A published metric: `terms` makes of its arguments one value a test, and their weights in the batch.
+
+    `overall`: one number for the batch, the weighted mean, instead of one a test.
+    """
+
+    terms: Callable[..., tuple[np.ndarray, np.ndarray | None]]
+    overall: bool = True
+
+    def compute(self, *arguments: ArrayLike, **named: ArrayLike) -> np.ndarray | float:
+        """The published metric: (n, 1), or a float with `overall` (NaN without rows)."""
+        values, weights = self.terms(*arguments, **named)
+        return batch(values, weights) if self.overall else values
+
+    def interval(
+        self, *arguments: ArrayLike, clusters: Sequence[object] | None = None, seed: int = 42, **named: ArrayLike
+    ) -> Interval:
+        """How sure the batch value is; without `overall` the plain mean of the values."""
+        values, weights = self.terms(*arguments, **named)
+        return batch_interval(values, weights if self.overall else None, clusters, seed)
+
+
+def AnchoringBiasMetric(anchor_agnostic: bool = True, overall: bool = True) -> BiasMetric:
+    """How far an anchor moves the answer: in any direction (`anchor_agnostic`), or toward the anchor, 0 to 1.
 
     Agnostic: |a2 - a1| / |farthest option - a1|. Specific: max(0, (|a1-a*| - |a2-a*|) / |a1-a*|), a* = the option
-    closest to the anchor. `overall`: one number for the batch, the mean, instead of one a test.
+    closest to the anchor. Takes control, treatment, options and anchor.
     """
-
-    anchor_agnostic: bool = True
-    overall: bool = True
-
-    def compute(self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> Result:
-        """The published metric, 0 to 1: (n, 1), or a float with `overall` (NaN without rows)."""
-        values = published(self._values(control, treatment, options, anchor))
-        return batch(values) if self.overall else values
-
-    def interval(
-        self,
-        control: ArrayLike,
-        treatment: ArrayLike,
-        options: ArrayLike,
-        anchor: ArrayLike,
-        *,
-        clusters: Clusters = None,
-        seed: int = 42,
-    ) -> Interval:
-        """How sure the mean of the published values is; it is the batch value too."""
-        return batch_interval(published(self._values(control, treatment, options, anchor)), None, clusters, seed)
-
-    def _values(self, *arguments: ArrayLike) -> np.ndarray:
-        given, a1, a2, at = anchored(*arguments)
-        return moved(a1, a2, given) if self.anchor_agnostic else approach(a1, a2, nearest(given, at))
+    return BiasMetric(_agnostic if anchor_agnostic else _specific, overall)
 
 
-@dataclass(frozen=True)
-class HaloEffectMetric:
-    """How far an impression moves the answer, in any direction: |a2 - a1| / |farthest option - a1|.
+def _agnostic(control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> tuple:
+    given, a1, a2, _ = anchored(control, treatment, options, anchor)
+    return published(moved(a1, a2, given)), None
 
-    `overall`: one number for the batch, the mean, instead of one a test.
+
+def _specific(control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> tuple:
+    given, a1, a2, at = anchored(control, treatment, options, anchor)
+    return published(approach(a1, a2, nearest(given, at))), None
+
+
+def HaloEffectMetric(overall: bool = True) -> BiasMetric:
+    """How far an impression moves the answer, in any direction: |a2 - a1| / |farthest option - a1|, 0 to 1.
+
+    Takes control, treatment and options.
     """
-
-    overall: bool = True
-
-    def compute(self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike) -> Result:
-        """The published metric, 0 to 1: (n, 1), or a float with `overall` (NaN without rows)."""
-        values = published(_halo(control, treatment, options))
-        return batch(values) if self.overall else values
-
-    def interval(
-        self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, *, clusters: Clusters = None, seed: int = 42
-    ) -> Interval:
-        """How sure the mean of the published values is; it is the batch value too."""
-        return batch_interval(published(_halo(control, treatment, options)), None, clusters, seed)
+    return BiasMetric(_halo, overall)
 
 
-def _halo(control: ArrayLike, treatment: ArrayLike, options: ArrayLike) -> np.ndarray:
+def _halo(control: ArrayLike, treatment: ArrayLike, options: ArrayLike) -> tuple:
     given, a1, a2 = chosen(options, control=control, treatment=treatment)
-    return moved(a1, a2, given)
+    return published(moved(a1, a2, given)), None
 
 
-@dataclass(frozen=True)
-class LossAversionMetric:
+def LossAversionMetric(overall: bool = True) -> BiasMetric:
     """Which gambles are refused: `answer` 1 accepts, 0 refuses; `lambdas` = gain / loss, above 0.
 
     Individual value: the answer. Batch (`overall`): 1 - sum(a / lambda) / sum(1 / lambda), 0 = all accepted.
     """
-
-    overall: bool = True
-
-    def compute(self, answer: ArrayLike, lambdas: ArrayLike) -> Result:
-        """The answers as they were given (n, 1), or the batch value with `overall` (NaN without rows)."""
-        a, ratio = gambles(answer, lambdas)
-        return batch(1 - a, 1 / ratio) if self.overall else np.array(answer)
-
-    def interval(self, answer: ArrayLike, lambdas: ArrayLike, *, clusters: Clusters = None, seed: int = 42) -> Interval:
-        """How sure the batch value is; without `overall` the share of accepted gambles."""
-        a, ratio = gambles(answer, lambdas)
-        values, weights = (1 - a, 1 / ratio) if self.overall else (a, None)
-        return batch_interval(values, weights, clusters, seed)
+    return BiasMetric(_refused if overall else _answered, overall)
 
 
-@dataclass(frozen=True)
-class ConfirmationBiasMetric:
-    """How far the arguments selected lean to the own answer: max(0, [a(p-c) + (1-a)(c-p)] / (p+c)).
+def _refused(answer: ArrayLike, lambdas: ArrayLike) -> tuple:
+    a, ratio = gambles(answer, lambdas)
+    return 1 - a, 1 / ratio
+
+
+def _answered(answer: ArrayLike, lambdas: ArrayLike) -> tuple:
+    gambles(answer, lambdas)
+    return np.array(answer), None
+
+
+def ConfirmationBiasMetric(overall: bool = True, as_printed: bool = False) -> BiasMetric:
+    """How far the arguments selected lean to the own answer: max(0, [a(p-c) + (1-a)(c-p)] / (p+c)), 0 to 1.
 
     `answer` 1 is for, 0 against; `pro`, `con` = arguments selected of the `n_args` listed. Batch (`overall`): the mean
-    weighted by n_args. The formula printed in the notebook has p-c in both terms: see `as_printed`.
+    weighted by n_args. `as_printed`: the formula in the notebook's text, which has p-c in both terms, a sign error that
+    lets the answer cancel.
     """
+    return BiasMetric(_printed if as_printed else _confirming, overall)
 
-    overall: bool = True
 
-    def compute(self, answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> Result:
-        """The published metric, 0 to 1, as the notebook computed it: (n, 1), or a float with `overall`."""
-        a, p, c, listed = selected(answer, pro, con, n_args)
-        values = published(lean(a, p, c))
-        return batch(values, listed) if self.overall else values
+def _confirming(answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> tuple:
+    a, p, c, listed = selected(answer, pro, con, n_args)
+    return published(lean(a, p, c)), listed
 
-    def as_printed(self, answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> Result:
-        """The formula as printed, max(0, [a(p-c) + (1-a)(p-c)] / (p+c)): a sign error that lets the answer cancel."""
-        a, p, c, listed = selected(answer, pro, con, n_args)
-        values = published(lean(np.ones_like(a), p, c))
-        return batch(values, listed) if self.overall else values
 
-    def interval(
-        self,
-        answer: ArrayLike,
-        pro: ArrayLike,
-        con: ArrayLike,
-        n_args: ArrayLike,
-        *,
-        clusters: Clusters = None,
-        seed: int = 42,
-    ) -> Interval:
-        """How sure the batch value is; without `overall` the plain mean of the published values."""
-        a, p, c, listed = selected(answer, pro, con, n_args)
-        weights = listed if self.overall else None
-        return batch_interval(published(lean(a, p, c)), weights, clusters, seed)
+def _printed(answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> tuple:
+    a, p, c, listed = selected(answer, pro, con, n_args)
+    return published(lean(np.ones_like(a), p, c)), listed
 
 
 def score(

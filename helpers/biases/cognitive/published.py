@@ -195,7 +195,7 @@ def from_notebook(published: Mapping[str, Any]) -> Iterator[Estimate]:
     yield from from_arrays(arrays, "published", ARRAYS_METHOD)
     unweighted = seed.ConfirmationBiasMetric(False).interval(*arguments)
     yield _sure("confirmation_unweighted", unweighted, NOTEBOOK, "published", ARRAYS_METHOD)
-    printed = seed.ConfirmationBiasMetric().as_printed(*arguments)
+    printed = seed.ConfirmationBiasMetric(as_printed=True).compute(*arguments)
     yield _output("confirmation_as_printed", printed, NOTEBOOK, "published", ARRAYS_METHOD)
     raw = forms.approach(choices["control"], choices["treatment"], choices["anchor"])
     yield _output("anchoring_specific_raw", forms.batch(forms.published(raw)), NOTEBOOK, "published", ARRAYS_METHOD)

@@ -10,7 +10,6 @@ from .measured import (
     finding,
     headline,
     measure,
-    paper_tables,
     planted,
     published_frame,
 )

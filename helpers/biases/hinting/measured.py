@@ -126,32 +126,6 @@ def few(estimates: Sequence[Estimate]) -> str:
     )
 
 
-def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
-    """What goes into tables: name, caption, estimates, row keys and column keys."""
-    by: Mapping[str, list[Estimate]] = {
-        id: [each for each in estimates if each.id == id] for id in {each.id for each in estimates}
-    }
-    metrics = [
-        replace(each, id="metric", where={"metric": id, **each.where})
-        for id in groups.METRICS
-        for each in by.get(id, [])
-    ]
-    cells, vendors = by.get("category_average_self_bias", []), by.get("self_bias", [])
-    tables = [
-        ("group_metrics", "The published metrics of each group.", metrics, ["metric"], ["hint"]),
-        ("group_vendors", "How often a vendor's judges rank it first.", vendors, ["vendor"], ["hint"]),
-        ("group_categories", "Own-vendor first places by category.", cells, ["category"], ["hint"]),
-        (
-            "hint_effects",
-            "Own-vendor first places under a hint minus blind, paired.",
-            by.get("hint_effect", []),
-            ["hint"],
-            ["vendor"],
-        ),
-    ]
-    return [table for table in tables if table[2]]
-
-
 #: Over so many deals of the names to one set of answers their effect is averaged.
 DEALS = 20
 READ = (

@@ -11,12 +11,11 @@ from .findings import (
     headline,
     identical_words,
     outcome_cells,
-    paper_tables,
     planted,
     titled,
     win_rows,
     win_words,
 )
 from .leaderboards import leaderboard_contrast, leaderboard_points, leaderboard_words
-from .measured import choices_of, confirmatory, measure, rarer_side, sensitivity_words
+from .measured import choices_of, measure, rarer_side, sensitivity_words
 from .published import from_published, of_blocks, published_finding, published_grids

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,6 @@ import pandas as pd
 from ...stats.intervals import (
     MIN_CLUSTERS,
     Interval,
-    cluster_sums,
-    clustered,
     clusters_of,
     codes_of,
     combined,
@@ -21,9 +19,10 @@ from ...stats.intervals import (
     no_interval,
     wilson,
 )
-from ...stats.tests import SignFlip, mcnemar_exact, with_sign_flip, with_test
+from ...stats.standing import LEVEL
+from ...stats.tests import SignFlip, mcnemar_exact, with_test
 from ...types import Estimate
-from ..protocol import mean_interval
+from ..protocol import EXACT, mean_interval, mean_with_flips
 
 #: The verdicts in shown terms, from much better first (A) to much better second (B).
 LABELS = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
@@ -66,31 +65,23 @@ def codes(labels: pd.Series) -> np.ndarray:
     return _LABELS.get_indexer(labels.to_numpy(dtype=object)).astype(np.int8)
 
 
-def kinds(one: np.ndarray, two: np.ndarray) -> np.ndarray:
-    """The class of each pair of verdicts, by codes: `one` of game 1, `two` of game 2 -> places in CLASSES, (N,) bytes.
-
-    >>> one, two = codes(pd.Series(["A>B", "A>B", None])), codes(pd.Series(["B>A", "A=B", "A=B"]))
-    >>> [CLASSES[code] for code in kinds(one, two)]
-    ['no_bias', 'significant_bias', 'invalid']
-    """
-    return _KIND[_cell(one, two)]
+def _meaning(one: str | None, two: str | None) -> tuple[str, str, str, bool]:
+    """Of two labels the class as published (no label mirrors another), the class, the place, whether they agree."""
+    kind, place = KINDS.get((one, two)), BOTH.get((SIGNS.get(one), SIGNS.get(two)), "")
+    return kind or SIGNIFICANT, kind or INVALID, place, kind in (NO_BIAS, WEAK)
 
 
-def _cell(one: np.ndarray, two: np.ndarray) -> np.ndarray:
-    """The number of each pair of codes in a list of all pairs, of which `_table` makes a list of what they mean."""
-    return (one + np.int8(1)) * np.int8(len(LABELS) + 1) + (two + np.int8(1))
+_LABELS, _MEANT = pd.Index(LABELS), ("published", "kind", "both", "agree")
+_KNOWN = (None, *LABELS)
+#: What each pair of codes means, by 6 times that of game 1 and that of game 2, both counted from 1.
+CELLS = pd.DataFrame([_meaning(one, two) for one in _KNOWN for two in _KNOWN], columns=[*_MEANT]).astype(
+    dict(zip(_MEANT, map(pd.CategoricalDtype, (CLASSES, CLASSES, PLACES)), strict=False))
+)
 
 
-def _table(of: Callable[[str | None, str | None], float], dtype: type) -> np.ndarray:
-    return np.array([of(one, two) for one in (None, *LABELS) for two in (None, *LABELS)], dtype=dtype)
-
-
-_LABELS = pd.Index(LABELS)
-_KIND = _table(lambda one, two: CLASSES.index(KINDS.get((one, two), INVALID)), np.int8)
-#: As the published classes have it: what is no label is none of the mirrored patterns.
-_PUBLISHED = _table(lambda one, two: CLASSES.index(KINDS.get((one, two), SIGNIFICANT)), np.int8)
-_BOTH = _table(lambda one, two: PLACES.index(BOTH.get((SIGNS.get(one), SIGNS.get(two)), "")), np.int8)
-_AGREE = _table(lambda one, two: one in SIGNS and two in SIGNS and SIGNS[one] == -SIGNS[two], bool)
+def cells(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """The row of CELLS that each pair of codes means: (N,) bytes."""
+    return (one + np.int8(1)) * np.int8(len(_KNOWN)) + (two + np.int8(1))
 
 
 def pairs(frame: pd.DataFrame) -> pd.DataFrame:
@@ -114,12 +105,10 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
         for game, rows in zip(_GAMES, at, strict=True):
             columns[f"{name}_{game}"] = pd.Series(words.take(rows, allow_fill=True))
     stored, said = ([codes(columns[f"{name}_{game}"]) for game in _GAMES] for name in ("score", "verdict"))
-    cell = _cell(*said)
-    published = np.where(columns["games"] == 2, _PUBLISHED[_cell(*stored)], np.int8(-1))
-    columns["published"] = pd.Categorical.from_codes(published, CLASSES)
-    columns["kind"] = pd.Categorical.from_codes(_KIND[cell], CLASSES)
-    columns["both"] = pd.Categorical.from_codes(_BOTH[cell], PLACES)
-    return pd.DataFrame(columns | {"agree": _AGREE[cell]})[list(COLUMNS)]
+    meant, published = CELLS.take(cells(*said)), CELLS["published"].take(cells(*stored))
+    columns |= {**meant.reset_index(drop=True)}
+    columns["published"] = published.reset_index(drop=True).where(columns["games"] == 2)
+    return pd.DataFrame(columns)[list(COLUMNS)]
 
 
 def _games(frame: pd.DataFrame, at: Sequence[np.ndarray]) -> pd.Series:
@@ -292,7 +281,6 @@ def _counted(table: pd.DataFrame, data: str) -> Iterator[tuple[dict[str, str], p
         yield {"source": str(rows["source"].iloc[0]), "category": ALL, **where, "data": data}, rows
 
 
-LEVEL = 0.05
 MOVED = "questions lean to a place"
 NO_PAIR = "no pair with two readable verdicts"
 
@@ -306,17 +294,15 @@ def sign_flip_interval(
     attainable one would not be below `level`, the one that a correction leaves. Where all questions say the same (a
     judge that always names the first place) there is no interval, but these tests need none.
     """
-    if values.empty:
-        return no_interval(math.nan, 0, 0, reason)
-    each = cluster_sums(pd.DataFrame({"value": values, "question": questions}), "value", "question")
-    interval = clustered(each.numerators, each.denominators)
-    if math.isnan(interval.low) and (interval.clusters < MIN_CLUSTERS or not interval.value):
+    rows = pd.DataFrame({"value": values, "question_id": questions})
+    if questions.duplicated().any() or not values.isin([-1, 0, 1]).all():
+        return mean_with_flips(rows, values, seed, level, MOVED, reason=reason)
+    interval = mean_interval(rows, values, reason=reason)
+    up, down = int((values > 0).sum()), int((values < 0).sum())
+    if interval.clusters < MIN_CLUSTERS or not up + down:
         return interval
-    if not questions.duplicated().any() and values.isin([-1, 0, 1]).all():
-        up, down = int((values > 0).sum()), int((values < 0).sum())
-        test = SignFlip(mcnemar_exact(up, down), 2.0 ** (1 - up - down), up + down, True)
-        return with_test(interval, test, level, MOVED, "exact McNemar p")
-    return with_sign_flip(interval, each.numerators[:, 0], seed, level, MOVED)
+    test = SignFlip(mcnemar_exact(up, down), 2.0 ** (1 - up - down), up + down, True)
+    return with_test(interval, test, level, MOVED, EXACT)
 
 
 def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
@@ -375,15 +361,10 @@ def signed_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
             "position_consistency": share(rows, rows["agree"]),
             "primacy_share": share(rows, rows["both"] == "first"),
             "recency_share": share(rows, rows["both"] == "second"),
-            "first_win_rate": _mean(decisive, decisive["sign"] > 0, "no decisive verdict"),
-            "graded_position_effect": _mean(each, each["grade"]),
-            "preference_fairness": _mean(rows, fairness),
+            "first_win_rate": mean_interval(decisive, (decisive["sign"] > 0) * 1.0, reason="no decisive verdict"),
+            "graded_position_effect": mean_interval(each, each["grade"], reason=NO_PAIR),
+            "preference_fairness": mean_interval(rows, fairness, reason=NO_PAIR),
         }
         units = {"graded_position_effect": "score", "preference_fairness": "score"}
         found += [estimate(id, where, interval, data, units.get(id, "rate")) for id, interval in numbers.items()]
     return found
-
-
-def _mean(rows: pd.DataFrame, values: pd.Series, reason: str = NO_PAIR) -> Interval:
-    """A question-clustered mean."""
-    return mean_interval(rows, values.astype(float), reason=reason)

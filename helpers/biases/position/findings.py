@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ...config.numbers import declared_by
-from ...stats.standing import conclude, together
+from ...stats.standing import together
 from ...types import Estimate, Model
 from ...words import CardLine, Conclusion, Headline, sentence
 from ...words.sentences import card_line, counted, gravest, lines, say
 from ...words.sentences import headline as headline_of
-from ..planted import Planted, mean_by, planted_table, trait, win_chance
+from .. import protocol
+from ..planted import Planted, mean_by, pair_traits, planted_table, win_chance
 from .both_orders import LEVEL, comparisons, grid, pairs
-from .measured import confirmatory, index, place, smallest_detectable
+from .measured import place
 
 if TYPE_CHECKING:
     from ...run import Asked
@@ -29,16 +29,13 @@ NOISE = "; how often they differ by noise alone is not known (the same order was
 COMPARISON = "{judge} on {candidate}"
 
 
-def conclusions(estimates: Sequence[Estimate], *ids: str) -> list[Conclusion]:
-    """What may be said of the numbers with these ids, in that order; categories are another family of tests."""
-    mine = [each for id in ids for each in estimates if each.id == id]
-    return conclude(mine, declared_by("position"), partial(smallest_detectable, index(estimates)))
+conclusions = partial(protocol.conclusions, "position")
 
 
 def contrasts(estimates: Sequence[Estimate]) -> list[Conclusion]:
     """What may be said of the confirmatory contrasts, one a judge and candidate."""
-    effects = [each for each in estimates if "category" not in each.where or each.id != "first_position_effect"]
-    return conclusions(effects, "first_position_effect")
+    found = conclusions(estimates, "first_position_effect")
+    return [each for each in found if "category" not in each.estimate.where]
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
@@ -52,12 +49,17 @@ def finding(estimates: Sequence[Estimate]) -> str:
     others = ("invalid_share", "primacy_share", "recency_share", "position_consistency", "excess_flip")
     beside = {(each.estimate.id, place(each.estimate.where)): each for each in conclusions(estimates, *others)
               if "category" not in each.estimate.where and not math.isnan(each.estimate.value)}  # fmt: skip
-    numbers, points = index(estimates), []
+    choices = {(place(e.where), e.where["choice"]): e for e in estimates if e.id == "first_position_sensitivity"}
+    points = []
     for each in found:
         at = place(each.estimate.where)
         mine = {id: beside[id, at] for id in others if (id, at) in beside}
-        clauses = [*_wins(each, mine), *_lost(each, mine, numbers), *_ties(each, numbers), *_categories(each, split)]
-        points.append(f"{lines([each], COMPARISON)[:-1]}{''.join(f'; {clause}' for clause in clauses)}{_flips(mine)}.")
+        clauses = [say(mine[id]) for id in ("primacy_share", "recency_share") if id in mine and _sign(each)]
+        clauses += [*_lost(each, mine, choices), *_ties(each, choices), *_categories(each, split)]
+        if "position_consistency" in mine:
+            noise = f"; {say(mine['excess_flip'])}" if "excess_flip" in mine else NOISE
+            clauses.append(f"{say(mine['position_consistency'])}{noise}")
+        points.append("; ".join([lines([each], COMPARISON)[:-1], *clauses]) + ".")
     tested = [each for each in found if each.test]
     # Where there are few to read a summary says nothing new.
     summary = [sentence(counted(tested), tested[0].estimate.data), ""] if len(tested) > 3 else []
@@ -75,14 +77,9 @@ def _side(each: Estimate | None) -> int:
     return all(end > 0 for end in ends) - all(end < 0 for end in ends)
 
 
-def _wins(each: Conclusion, mine: Mapping[str, Conclusion]) -> list[str]:
-    """What an effect that is shown is made of."""
-    return [say(mine[id]) for id in ("primacy_share", "recency_share") if id in mine and _sign(each)]
-
-
-def _lost(each: Conclusion, mine: Mapping[str, Conclusion], numbers: Mapping[tuple, Estimate]) -> list[str]:
+def _lost(each: Conclusion, mine: Mapping[str, Conclusion], choices: Mapping[tuple, Estimate]) -> list[str]:
     """What the verdicts that could not be read might do to the conclusion, if they were lost for what they said."""
-    bounds = [_choice(each, numbers, f"lost to {side}") for side in ("first", "second")]
+    bounds = [choices.get((place(each.estimate.where), f"lost to {side}")) for side in ("first", "second")]
     sign, unread = _sign(each), mine.get("invalid_share")
     if unread is None or not unread.estimate.value:
         return []
@@ -94,13 +91,9 @@ def _lost(each: Conclusion, mine: Mapping[str, Conclusion], numbers: Mapping[tup
     return []
 
 
-def _choice(each: Conclusion, numbers: Mapping[tuple, Estimate], choice: str) -> Estimate | None:
-    return numbers.get(("first_position_sensitivity", frozenset({**each.estimate.where, "choice": choice}.items())))
-
-
-def _ties(each: Conclusion, numbers: Mapping[tuple, Estimate]) -> list[str]:
+def _ties(each: Conclusion, choices: Mapping[tuple, Estimate]) -> list[str]:
     """Whether pairs with a tie in one game lean to a place: a judge whose ties depend on the order shows it there."""
-    full = _choice(each, numbers, "one tie: full")
+    full = choices.get((place(each.estimate.where), "one tie: full"))
     if not _side(full) or math.isnan(full.low) or _side(full) == _sign(each):
         return []
     side = "first" if full.value > 0 else "second"
@@ -115,14 +108,6 @@ def _categories(each: Conclusion, split: Sequence[Conclusion]) -> list[str]:
         for one in split
         if place(one.estimate.where) == at and not sign * one.estimate.value > 0
     ]
-
-
-def _flips(mine: Mapping[str, Conclusion]) -> str:
-    """How often both orders agree, and how much of their difference asking again makes as well."""
-    if "position_consistency" not in mine:
-        return ""
-    noise = f"; {say(mine['excess_flip'])}" if "excess_flip" in mine else NOISE
-    return f"; {say(mine['position_consistency'])}{noise}"
 
 
 def identical_words(estimates: Sequence[Estimate]) -> str:
@@ -155,15 +140,11 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
         for each in contrasts(mine):
             judges.setdefault(_judge(each.estimate.where), []).append(each)
         found += [_place_line(judge, several) for judge, several in sorted(judges.items())]
-        compared = [place(each.estimate.where) for several in judges.values() for each in several]
+        # Controls and categories are other comparisons, or part of these.
+        compared = {place(each.estimate.where) for several in judges.values() for each in several}
+        parts = [each for each in mine if place(each.where) in compared and len(each.where) == len(place(each.where))]
         for id, measure in SHARES.items():
-            shares: dict[str, list[Estimate]] = {}
-            for each in mine:
-                # Controls and categories are other comparisons, or part of these.
-                if each.id == id and place(each.where) in compared and len(each.where) == len(place(each.where)):
-                    shares.setdefault(_judge(each.where), []).append(each)
-            every = [together(several, id, judge, "comparisons") for judge, several in sorted(shares.items())]
-            found += [card_line(each.estimate.where["judge"], measure, [each]) for each in conclusions(every, id)]
+            found += protocol.share_lines("position", parts, id, measure, "comparisons", _judge)
     return found
 
 
@@ -259,29 +240,6 @@ def win_words(estimates: Sequence[Estimate]) -> str:
     return f"{lines(conclusions(rows, 'win_rate'), COMPARISON, inline=True)}\n\n{shared}"
 
 
-def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
-    """What goes into tables: name, caption, estimates, row keys and column keys."""
-    ours = ("no_bias", "weak_bias", "significant_bias", "acceptable_rate", "invalid_share")
-    theirs = tuple(f"{id}_published" for id in ours[:4])
-    signed = ("first_position_effect", "first_win_rate", "position_consistency", "primacy_share", "recency_share")
-    beside = ("excess_flip", "identical_pair_effect", "quality_gap_accuracy")
-    tables = (
-        ("classes", "Classes of pairs of verdicts, of readable pairs.", ours, ["id"]),
-        ("classes_published", "Classes as published: of all lines, stored strings untouched.", theirs, ["id"]),
-        ("place", "Which place each judge favours.", signed, ["id"]),
-        ("beyond_noise", "Flips beyond noise, identical and far apart answers.", beside, ["id"]),
-        ("win_rate", "Win rates, by style control and weight of strong verdicts.", ("win_rate",), ["style", "weight"]),
-        ("sensitivity", "The effect of the place under each choice.", ("first_position_sensitivity",), ["choice"]),
-    )
-    rows = titled([each for each in estimates if "category" not in each.where])
-    found = [
-        (name, words, [e for e in rows if e.id in ids], ["judge", "candidate"], at) for name, words, ids, at in tables
-    ]
-    return [table for table in found if table[2]]
-
-
-#: What a simulated judge has that is not told otherwise.
-DEFAULTS = {"noise": 1.0, "tie": 0.4}
 READ = (
     "In the simulator are utilities: what the first place is worth more than the second. On different answers the "
     "place competes with their quality, and a sharp judge shows less of the same habit than on two identical texts."
@@ -294,7 +252,8 @@ def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
     A row a judge and candidate of identical texts (`identical_pair_effect`), then of different answers
     (`first_position_effect`).
     """
-    return planted_table(asked, lambda: _rows(asked, estimates), confirmatory(estimates), READ)
+    families = protocol.confirmatory("position", estimates)
+    return planted_table(asked, lambda: _rows(asked, estimates), families, READ)
 
 
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
@@ -319,12 +278,10 @@ def _lasting(asked: Asked) -> dict[tuple, float]:
         trial = judgment.trial
         if trial.condition == "none" and not trial.request.repeat:
             one, two = asked.simulator.before_noise(trial.request)[0]
-            known = (trait(judgment, "tie", DEFAULTS["tie"]), trait(judgment, "noise", DEFAULTS["noise"]))
+            lead, (_, *known) = one - two, pair_traits(trial.judge)
             pair = (trial.judge.name, trial.where["candidate"], trial.question_id)
-            wins.setdefault(pair, {})[trial.where["first"]] = (
-                win_chance(one - two, *known),
-                win_chance(two - one, *known),
-            )
+            chances = (win_chance(lead, *known), win_chance(-lead, *known))
+            wins.setdefault(pair, {})[trial.where["first"]] = chances
     both = ((pair[:2], [*each.values()]) for pair, each in wins.items() if len(each) == 2)
     return dict(mean_by((pair, one[0] * two[0] - one[1] * two[1]) for pair, (one, two) in both))
 
@@ -336,7 +293,5 @@ def implied(judge: Model) -> tuple[float, float, float]:
     >>> [round(each, 4) for each in implied(judge)]
     [1.0, 0.5, 0.1192]
     """
-    traits = {**DEFAULTS, **judge.traits}
-    one, two = [*traits.get("primacy", ()), 0.0, 0.0][:2]
-    tie, noise = max(0.0, traits["tie"]), traits["noise"]
-    return one - two, win_chance(one - two, tie, noise), win_chance(two - one, tie, noise)
+    worth, *known = pair_traits(judge)
+    return worth, win_chance(worth, *known), win_chance(-worth, *known)

@@ -14,7 +14,7 @@ would be foreseen to flip 3/8 and does flip 1/2; and an r averaged over question
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -35,8 +35,6 @@ from ...stats.intervals import (
     no_interval,
     t_interval,
 )
-from ...stats.power import detectable_effect, detectable_mcnemar
-from ...stats.standing import tested
 from ...types import Estimate
 from . import both_orders
 from .both_orders import (
@@ -64,17 +62,6 @@ def place(where: Mapping[str, str]) -> Place:
     return tuple(where[key] for key in ("judge", "candidate", "source") if key in where)
 
 
-def index(estimates: Iterable[Estimate]) -> dict[tuple[str, frozenset], Estimate]:
-    """The estimates by id and place."""
-    return {(each.id, frozenset(each.where.items())): each for each in estimates}
-
-
-def sides(numbers: Mapping[tuple, Estimate], each: Estimate) -> list[Estimate]:
-    """How often the first place wins both orders of a comparison, and how often the second, if measured."""
-    at = frozenset((key, value) for key, value in each.where.items() if key != "category")
-    return [numbers[id, at] for id in ("primacy_share", "recency_share") if (id, at) in numbers]
-
-
 def rarer_side(each: Estimate, estimates: Sequence[Estimate]) -> float:
     """The share of the rarer of the two lasting leanings, which the power of McNemar's test depends on.
 
@@ -82,29 +69,10 @@ def rarer_side(each: Estimate, estimates: Sequence[Estimate]) -> float:
     """
     if each.id != "first_position_effect" or each.n != each.clusters:
         return math.nan
-    shares = [side.value for side in sides(index(estimates), each)]
+    at = {key: value for key, value in each.where.items() if key != "category"}
+    both = [one for one in estimates if one.id in ("primacy_share", "recency_share") and one.where == at]
+    shares = [one.value for one in both]
     return min(shares) if len(shares) == 2 else math.nan
-
-
-def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
-    """The confirmatory family, first_position_effect over all categories, with the number of its tests."""
-    contrasts = [e for e in estimates if e.id == "first_position_effect" and "category" not in e.where]
-    return [(contrasts, sum(map(tested, contrasts)))]
-
-
-def smallest_detectable(numbers: Mapping[tuple, Estimate], each: Estimate, level: float) -> float:
-    """The smallest true effect (a fraction, as pp are stored) found with power 0.8 by a test at this level.
-
-    Of a first_position_effect where each question has one pair by the exact McNemar test, with as many pairs won twice
-    by the place that won fewer as were seen; else by t from its own standard error. NaN where it has none, and where no
-    effect is found so often. `numbers` as `index` gives it.
-    """
-    shares = sides(numbers, each)
-    single = each.n == each.clusters and not math.isnan(each.se) and "category" not in each.where
-    if each.id == "first_position_effect" and single and len(shares) == 2:
-        return detectable_mcnemar(each.n, min(round(side.value * side.n) for side in shares), 0.8, level)
-    # A one-sided test is a two-sided one at twice the level.
-    return detectable_effect(each.se, each.df, level=level * (2 if "one-sided" in each.method else 1))
 
 
 NEEDS_REPEAT = "needs each order asked twice on the same question (repeats = 2 where judges are asked)"
@@ -279,25 +247,24 @@ def win_rate(table: pd.DataFrame, data: str, features: pd.DataFrame | None = Non
         style = None if features is None else differences(rows, features)
         for weight in WEIGHTS:
             at = {"style": "raw", "weight": str(weight)}
-            found.append(estimate("win_rate", where | at, raw(each, weight), data))
+            found.append(estimate("win_rate", where | at, weighted(each, each["won"], _weights(each, weight)), data))
             if style is not None:
                 told = controlled(each, style, weight)
                 found.append(estimate("win_rate", where | at | {"style": "controlled"}, told, data))
     return found
 
 
+def weighted(rows: pd.DataFrame, values: np.ndarray, weights: np.ndarray) -> Interval:
+    """The weighted mean, a ratio of two sums over questions."""
+    if not weights.sum():
+        return no_interval(NAN, 0, 0, NO_PAIR)
+    codes, _ = pd.factorize(clusters_of(rows), sort=True)
+    interval = clustered(np.bincount(codes, values * weights), np.bincount(codes, weights), null=None)
+    return replace(interval, n=int((weights > 0).sum()))
+
+
 def _weights(each: pd.DataFrame, weight: int) -> np.ndarray:
     return np.where(each["strong"], float(weight), 1.0)
-
-
-def raw(each: pd.DataFrame, weight: int) -> Interval:
-    """The weighted mean of verdicts, a ratio of two sums over questions."""
-    if each.empty:
-        return no_interval(NAN, 0, 0, NO_PAIR)
-    w = _weights(each, weight)
-    codes, _ = pd.factorize(clusters_of(each), sort=True)
-    interval = clustered(np.bincount(codes, w * each["won"].to_numpy()), np.bincount(codes, w), null=None)
-    return replace(interval, n=len(each))
 
 
 def differences(rows: pd.DataFrame, features: pd.DataFrame) -> pd.DataFrame:
@@ -419,7 +386,7 @@ def sensitivity(table: pd.DataFrame, data: str) -> list[Estimate]:
     found = []
     for where, rows in comparisons(table[table["condition"] == "none"]):
         for choice, (values, weights) in _choices(rows).items():
-            interval = _mean(clusters_of(rows), values, weights)
+            interval = weighted(rows, values, weights)
             found.append(estimate("first_position_sensitivity", where | {"choice": choice}, interval, data, "pp"))
     return found
 
@@ -443,19 +410,11 @@ def _choices(rows: pd.DataFrame) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         "one tie: half": (lean, read),
         "one tie: full": (np.sign(lean), read),
         "unreadable kept": (both, every),
-        "strong count 3": (both * weights, read * weights),
+        "strong count 3": (both, read * weights),
         "as stored": (np.where(two, plain, 0.0), every),
         "lost to first": (np.where(lost & first, 1.0, both), every),
         "lost to second": (np.where(lost & second, -1.0, both), every),
     }
-
-
-def _mean(questions: pd.Series, values: np.ndarray, weights: np.ndarray) -> Interval:
-    if not weights.sum():
-        return no_interval(float("nan"), 0, 0, "no pair with two readable verdicts")
-    codes, _ = pd.factorize(questions, sort=True)
-    interval = clustered(np.bincount(codes, values * (weights > 0)), np.bincount(codes, weights), null=None)
-    return replace(interval, n=int((weights > 0).sum()))
 
 
 def choices_of(estimates: Sequence[Estimate]) -> list[Estimate]:

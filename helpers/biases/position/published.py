@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ... import frames
 from ...stats.intervals import MIN_CLUSTERS, clustered, estimate, wilson
 from ...types import Estimate
 from ...words import Conclusion
@@ -132,32 +131,20 @@ def games(each: Source) -> pd.DataFrame:
     the labels letter by letter (here they stand in brackets). A count that is none, a verdict that is no label or
     "invalid", and more of these than the cell holds are a ValueError. The categories of questions are not known.
     """
-    found = list(_pairs(each))
-    ids = [str(number) for number in range(len(found))]
-    parts = []
-    for game, first in enumerate(("baseline", "candidate")):
-        label = [cell[game] if cell[game] != INVALID else None for cell, _, _ in found]
-        stored = [f"[{one}]" if one and bracketed else one for one, (_, _, bracketed) in zip(label, found, strict=True)]
-        lost = ["missing" if game and played == 1 else "invalid" for _, played, _ in found]
-        columns = {
-            "question_id": ids,
-            "first": first,
-            "score": pd.Series(stored, dtype=object),
-            "verdict": pd.Series(label, dtype=object),
-            "outcome": [why if one is None else "ok" for one, why in zip(label, lost, strict=True)],
-            "games": [played for _, played, _ in found],
-        }
-        parts.append(pd.DataFrame(columns))
+    rows = []
+    for number, (cell, played, bracketed) in enumerate(_pairs(each)):
+        for said, first in zip(cell, ("baseline", "candidate"), strict=True):
+            label = None if said == INVALID else said
+            stored = f"[{label}]" if label and bracketed else label
+            rows.append((str(number), 0, first, played, stored, label))
+    frame = pd.DataFrame(rows, columns=["question_id", "repeat", "first", "games", "score", "verdict"])
+    if each.by_question is not None:
+        counts = dict(zip(each.by_question.index, each.by_question.to_numpy(), strict=True))
+        cells = [(one, two) for one in each.counts.index for two in each.counts.columns]
+        questions = [str(q) for cell in cells for q, n in enumerate(counts.get(cell, ())) for _ in range(n)]
+        frame = frame.assign(repeat=frame["question_id"].astype(int), question_id=np.repeat(questions, 2))
     known = {"source": each.name, "judge": each.judge, "candidate": each.candidate, "baseline": each.baseline}
-    known |= {"condition": each.condition, "category": "", "repeat": 0, "candidate_vendor": "", "judge_vendor": ""}
-    known |= {"judge_model": "", "experiment": "arena_hard_position_bias"}
-    frame = pd.concat(parts, ignore_index=True).assign(**known)[list(frames.GAMES)]
-    if each.by_question is None:
-        return frame
-    rows = dict(zip(each.by_question.index, each.by_question.to_numpy(), strict=True))
-    cells = [(one, two) for one in each.counts.index for two in each.counts.columns]
-    questions = [str(q) for cell in cells for q, n in enumerate(rows.get(cell, ())) for _ in range(n)]
-    return frame.assign(repeat=frame["question_id"].astype(int), question_id=questions * 2)
+    return frame.assign(**known, condition=each.condition, category="")
 
 
 def _pairs(each: Source) -> Iterator[tuple[Cell, int, bool]]:

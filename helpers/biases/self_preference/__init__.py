@@ -3,14 +3,12 @@
 from ...frames import pairwise as tidy
 from .asked import CONTROL, NEEDS, STAGES, answers, caution, check, trials
 from .findings import (
-    accuracy_rows,
     card,
     effect_words,
     few,
     finding,
     gap_words,
     headline,
-    paper_tables,
     planted,
     recognition_words,
 )

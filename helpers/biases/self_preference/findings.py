@@ -191,32 +191,6 @@ def recognition_words(estimates: Sequence[Estimate]) -> str:
     return lines(concluded(found)) or "No judge was asked which answer it wrote."
 
 
-def accuracy_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The published rates, before and after the filter, for a table (`where`: judge, filter, accuracy)."""
-    names = {"accuracy_all": "all", "accuracy_self": "own answer in it", "accuracy_harmful": "own answer wrong"}
-    names |= {"legitimate": "legitimate", "retention": "kept by the filter"}
-    return [
-        replace(each, id="accuracy", where={"filter": "consistent", **each.where, "accuracy": names[each.id]})
-        for each in estimates
-        if each.id in names
-    ]
-
-
-def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
-    """What goes into tables: name, caption, estimates, row keys and column keys."""
-    parts = ("obfuscation_effect", "obfuscation_effect_pp", "obfuscation_own", "obfuscation_third_party")
-    tables = (
-        ("baseline", "Own wrong answers against another author's.", ("evaluator_quality_gap",), ["judge"], "stratum"),
-        ("obfuscation", "Effect of editing the own wrong answer, in logits.", parts[:1], ["judge"], "dose"),
-        ("obfuscation_pp", "The same in pp, with its parts.", parts[1:], ["id", "judge"], "dose"),
-        ("recognition", "How often judges name their own answer.", ("recognition_accuracy",), ["judge"], "dose"),
-    )
-    rates = "How often each judge picks the right answer."
-    found = [("accuracy", rates, accuracy_rows(estimates), ["judge", "filter"], ["accuracy"])]
-    found += [(name, words, [e for e in estimates if e.id in ids], rows, [at]) for name, words, ids, rows, at in tables]
-    return [table for table in found if table[2]]
-
-
 READ = (
     "In the simulator are utilities of a text that is wholly in the judge's own words; an edit takes away but a few of "
     "these, so its effect is a small part of the preference. Tastes differ by text and are left out of the planted "

@@ -18,7 +18,6 @@ from ...words.sentences import card_line, lines
 from ...words.sentences import headline as headline_of
 from .. import protocol
 from . import defended, published, rates
-from .defended import sensitivity_rows, sensitivity_words
 
 #: A judge that loses a larger share of its judgments is named in the finding.
 MUCH_LOST = 0.05
@@ -158,36 +157,6 @@ def three_readings(estimates: Sequence[Estimate]) -> tuple[list[Estimate], list[
         pick(estimates, "excess_self_preference"),
         [each for each in pick(estimates, "self_preference_effect") if each.value == each.value],
     )
-
-
-def metric_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The published metrics, each with what noise alone would give and what is left of it (`where`: metric, judges)."""
-    names = ("average_self_bias", "deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")
-    beside = {"": "all judges", "_noise_floor": "by noise alone", "_corrected": "less its bias"}
-    return [
-        replace(each, id="metric", where={"metric": id, "judges": column})
-        for id in names
-        for suffix, column in beside.items()
-        for each in pick(estimates, f"{id}{suffix}")
-    ]
-
-
-def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
-    """What goes into tables: name, caption, estimates, row keys and column keys."""
-    by = {id: [each for each in estimates if each.id == id] for id in {each.id for each in estimates}}
-    caption = f"The primary estimator (logits) under other reasonable choices. {sensitivity_words(estimates)}"
-    readings = [
-        replace(each, where={"reading": name, **each.where})
-        for name, group in zip(("naive", "excess", "logit"), three_readings(estimates), strict=True)
-        for each in group
-    ]
-    return [
-        ("top1_rate", "How often each judge ranks each vendor first.", by["top1_rate"], ["judge"], ["vendor"]),
-        ("self_preference", "Own-vendor first places by three readings.", readings, ["reading"], ["vendor"]),
-        ("metrics", "The published metrics.", metric_rows(estimates), ["metric"], ["judges"]),
-        ("categories", "Own-vendor first places by category.", by["category_self_bias"], ["category"], ["vendor"]),
-        ("sensitivity", caption, sensitivity_rows(estimates), ["variant"], ["vendor"]),
-    ]
 
 
 SELF_PREFERENCE, UNREADABLE = "self-preference", "unreadable"

@@ -11,11 +11,8 @@ from .findings import (
     length_words,
     level_rows,
     noise_words,
-    paper_tables,
 )
 from .measured import (
-    confirmatory,
-    corrected,
     measure,
     pairs,
     planted,

@@ -5,25 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-from ...config.numbers import declared_by
-from ...stats.power import detectable_effect, detectable_mcnemar
-from ...stats.standing import conclude, together
+from ...stats.standing import together
 from ...types import Estimate
 from ...words import CardLine, Conclusion, Headline
 from ...words.sentences import card_line, lines
 from ...words.sentences import headline as headline_of
+from .. import protocol
 from .asked import BIASES, CONTENT, CONTROLLED, LENGTH, PLAIN, REWORDED, STYLE
 from .measured import LEVEL, index, place
-from .published import EXACT, UNREADABLE, model_of
+from .published import UNREADABLE, model_of
 
 WORDING = "wording"
-
-
-def conclusions(estimates: Sequence[Estimate], *ids: str) -> list[Conclusion]:
-    """What may be said of the numbers with these ids, in the order of the ids."""
-    found = conclude(estimates, declared_by("verbosity"), _detectable)
-    return [each for id in ids for each in found if each.estimate.id == id]
+conclusions = partial(protocol.conclusions, "verbosity")
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
@@ -73,37 +68,15 @@ def _grouped(several: Sequence[Conclusion]) -> dict[tuple[str, str], list[Conclu
     return found
 
 
-def _longer(estimates: Sequence[Estimate]) -> list[Conclusion]:
-    """How often the longer text wins though it is worse; a judge that finds the better text is not biased by that."""
-    return [
-        replace(each, verdict="not shown", declared=replace(each.declared, below=""))
-        if each.verdict in ("bias", "hint") and each.estimate.value < each.declared.null
-        else replace(each, declared=replace(each.declared, below=""))
-        for each in conclusions(estimates, "longer_when_worse")
-    ]
-
-
 def _signed(estimates: Sequence[Estimate]) -> list[Conclusion]:
     """The same as how much more often than the better text, with the p of the share, which is in the family."""
     signed = index(estimates, "longer_over_better")
     found = []
-    for each in _longer(estimates):
+    for each in conclusions(estimates, "longer_when_worse"):
         own = signed[place(each.estimate.where)]
-        least = _detectable(own, LEVEL / max(1, each.tests))
+        least = protocol.smallest_effect(own, LEVEL / max(1, each.tests))
         found.append(replace(each, estimate=own, declared=replace(each.declared, null=0.0), smallest=least))
     return found
-
-
-def _detectable(each: Estimate, level: float) -> float:
-    """The smallest true effect found with power 0.8 by the test that was made: of counts the exact one of McNemar.
-
-    That with as many instances for the side with fewer as were seen; NaN where no effect is found so often.
-    """
-    if EXACT not in each.method or math.isnan(each.se):
-        return detectable_effect(each.se, each.df, level=level)
-    # Of values of -1, 0 and 1 the sum of squares counts those that are not 0.
-    decided = each.n * (each.n - 1) * each.se**2 + each.n * each.value**2
-    return detectable_mcnemar(each.n, round((decided - each.n * abs(each.value)) / 2), level=level)
 
 
 def headline(estimates: Sequence[Estimate]) -> Headline | None:
@@ -114,7 +87,7 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     """
     found = _wordings(estimates)
     if not found:
-        known = [each for each in _longer(estimates) if not math.isnan(each.estimate.value)]
+        known = [each for each in conclusions(estimates, "longer_when_worse") if not math.isnan(each.estimate.value)]
         lost = [each for each in estimates if each.id == UNREADABLE]
         return headline_of(known, unreadable=together(lost, UNREADABLE, "", "evaluators").value)
     shown = [each.estimate for each in found if each.verdict == "bias"]
@@ -192,19 +165,3 @@ def noise_words(estimates: Sequence[Estimate]) -> str:
     """What the control shows, and how often a judge contradicts itself when asked the same again."""
     control = [e for e in conclusions(estimates, "style_effect") if e.estimate.where["bias"] == REWORDED]
     return lines([*control, *conclusions(estimates, "repeat_disagreement")]) or "No control was judged."
-
-
-def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
-    """What goes into tables: name, caption, estimates, row keys and column keys, of each that has numbers."""
-    made = (
-        ("effects", "style_effect", "How much more often a wording wins than the plain one of equal content, in pp."),
-        ("equal_length", "length_controlled_effect", "The same at equal length, in pp."),
-        ("content", "poorer_win_rate", "How often poorer content wins against full content in plain words."),
-        ("known_pairs", "known_pair_accuracy_by_bias", "How often the text known to be better is preferred."),
-    )
-    found = []
-    for name, id, caption in made:
-        mine = [each for each in estimates if each.id == id]
-        if mine:
-            found.append((name, caption, mine, ["judge"], ["bias"]))
-    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING
@@ -14,23 +14,23 @@ import pandas as pd
 
 from ... import frames
 from ...stats.intervals import (
-    MIN_CLUSTERS,
     NAN,
     Interval,
-    added,
     adjust_scores,
+    cluster_sums,
     clustered,
     clusters_of,
+    codes_of,
     combine_pieces,
+    combined,
     estimate,
     no_interval,
     t_interval,
 )
-from ...stats.standing import correct_family, tested
-from ...stats.tests import with_sign_flip
+from ...stats.standing import LEVEL
 from ...types import Estimate, Judgment, Model
 from .. import protocol
-from ..planted import Planted, planted_table, win_chance
+from ..planted import Planted, pair_traits, planted_table, win_chance
 from .asked import (
     AS_IS,
     BIASES,
@@ -87,97 +87,19 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     """
     said = frame["verdict"].map(protocol.SIGNS).to_numpy(dtype=float)
     second = (frame["first"] != TRIED).to_numpy()
-    code = np.zeros(len(frame), dtype=np.int64)
-    for name in KEYS:
-        number, labels = _numbered(frame[name])
-        code = code * max(1, labels) + number
-    _, at, pair = np.unique(code, return_index=True, return_inverse=True)
-    both = np.full((len(at), 2), np.nan)
+    pair, size = combined([codes_of(frame[name]) for name in KEYS], len(frame))
+    _, at = np.unique(pair, return_index=True)
+    both = np.full((size, 2), np.nan)
     # Shown second, the tried text is B.
     both[pair, second.astype(int)] = np.where(second, -said, said)
     table = frame.iloc[at][[*KEYS, *({"cluster"} & {*frame}), "letters_tried", "letters_other"]].reset_index(drop=True)
     return table.assign(tried_first=both[:, 0], other_first=both[:, 1], score=both.mean(axis=1))
 
 
-def _numbered(column: pd.Series) -> tuple[np.ndarray, int]:
-    """The number of each value in sorted order, and how many values there are."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return column.cat.codes.to_numpy(np.int64), len(column.cat.categories)
-    number, labels = pd.factorize(column, sort=True)
-    return number, len(labels)
-
-
-LEVEL = 0.05
-#: What is said of a p that only says that no drawn pattern reached the sum.
 NO_PAIR = "no pair with two readable verdicts"
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Sums of scores and numbers of readable pairs of each judge and bias by question; the cluster of each question,
-    and each cluster's category.
-    """
-
-    sums: dict[tuple[str, str], np.ndarray]
-    pairs: dict[tuple[str, str], np.ndarray]
-    clusters: np.ndarray
-    strata: np.ndarray
-
-    def of(self, at: tuple[str, str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sums, pairs and strata of one judge and bias by cluster."""
-        return added(self.sums[at], self.clusters), added(self.pairs[at], self.clusters), self.strata
-
-
-def cells(table: pd.DataFrame, condition: str) -> Cells:
-    """The pairs of one condition, wordings as they are. A judge and bias without any readable pair have zeros."""
-    mine = table[((table["condition"] == condition) & (table["wording"] == AS_IS)).to_numpy()]
-    judge, judges = pd.factorize(mine["judge"], sort=True)
-    bias, biases = pd.factorize(mine["bias"], sort=True)
-    question, questions = pd.factorize(mine["question_id"], sort=True)
-    cluster, strata = _clusters(mine)
-    of = np.zeros(len(questions), int)
-    of[question] = cluster
-    shape = (len(judges), len(biases), len(questions))
-    cell = np.ravel_multi_index((judge, bias, question), shape) if len(mine) else np.zeros(0, int)
-    score = mine["score"].to_numpy()
-    read, size = ~np.isnan(score), int(np.prod(shape))
-    sums = np.bincount(cell[read], score[read], size).reshape(shape)
-    pairs = np.bincount(cell[read], minlength=size).reshape(shape)
-    known = np.bincount(cell, minlength=size).reshape(shape).any(axis=2)
-    places = {(str(judges[a]), str(biases[b])): (a, b) for a, b in zip(*np.nonzero(known), strict=True)}
-    return Cells({at: sums[i] for at, i in places.items()}, {at: pairs[i] for at, i in places.items()}, of, strata)
-
-
-def _clusters(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each row's cluster, and the category of each; one for all where a cluster lies in two."""
-    cluster, _ = pd.factorize(clusters_of(rows), sort=True)
-    _, first = np.unique(cluster, return_index=True)
-    every = rows["category"].to_numpy()
-    strata = every[first]
-    return cluster, strata if (strata[cluster] == every).all() else np.zeros(len(strata))
-
-
-def mean(rows: pd.DataFrame, values: pd.Series, null: float | None = None) -> Interval:
-    """A question-clustered mean, stratified by category."""
-    if rows.empty:
-        return no_interval(math.nan, 0, 0, NO_PAIR)
-    cluster, strata = _clusters(rows)
-    sums = np.bincount(cluster, values.to_numpy(dtype=float))
-    return clustered(sums, np.bincount(cluster), strata=strata, null=null)
-
-
-def sign_flip_interval(sums: np.ndarray, pairs: np.ndarray, strata: np.ndarray, seed: int, level: float) -> Interval:
-    """The mean score with its interval, and the p of sign flips over questions.
-
-    No p where even the smallest attainable one is above `level`, the one that a correction leaves. Where all questions
-    say the same there is no interval, but this test needs none.
-    """
-    interval = clustered(sums, pairs, strata=strata)
-    if not interval.clusters:
-        return no_interval(math.nan, 0, 0, NO_PAIR)
-    if interval.clusters < MIN_CLUSTERS:
-        return interval
-    return with_sign_flip(interval, sums[pairs > 0], seed, level, "questions lean to a side")
+#: Questions of one category are a stratum.
+STRATA = {"strata": "category", "reason": NO_PAIR}
+PLACE = ("judge", "bias")
 
 
 def style_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
@@ -186,15 +108,14 @@ def style_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     Confirmatory: the wordings of all judges are one family. With the bias REWORDED it is the control: a frame of as
     many letters that claims nothing. Takes `pairs`; a wording without a readable pair has no number.
     """
-    found, order = {}, {bias: i for i, bias in enumerate((*BIASES, REWORDED))}
-    for condition in (STYLE, REWORDING):
-        each = cells(table, condition)
-        level = LEVEL / max(1, len(each.sums)) if condition == STYLE else LEVEL
-        found |= {at: sign_flip_interval(*each.of(at), seed, level) for at in each.sums}
-    return [
-        estimate("style_effect", {"judge": judge, "bias": bias}, found[judge, bias], data, "pp")
-        for judge, bias in sorted(found, key=lambda at: (at[0], order[at[1]]))
-    ]
+    mine = table[table["condition"].isin((STYLE, REWORDING)) & (table["wording"] == AS_IS)]
+    level = LEVEL / max(1, len(mine.loc[mine["condition"] == STYLE, [*PLACE]].drop_duplicates()))
+    order, found = {bias: i for i, bias in enumerate((*BIASES, REWORDED))}, []
+    for (judge, bias), rows in sorted(mine.groupby([*PLACE]), key=lambda each: (each[0][0], order[each[0][1]])):
+        at, leans = LEVEL if bias == REWORDED else level, "questions lean to a side"
+        interval = protocol.mean_with_flips(rows, rows["score"], seed, at, leans, **STRATA)
+        found.append(estimate("style_effect", {"judge": str(judge), "bias": str(bias)}, interval, data, "pp"))
+    return found
 
 
 def poorer_win_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -202,13 +123,9 @@ def poorer_win_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
 
     A tie counts half. With the bias PLAIN both are plain: what is left of it is the judge's own error.
     """
-    each = cells(table, CONTENT)
-    return [estimate("poorer_win_rate", {"judge": at[0], "bias": at[1]}, _rate(*each.of(at)), data) for at in each.sums]
-
-
-def _rate(sums: np.ndarray, pairs: np.ndarray, strata: np.ndarray) -> Interval:
-    interval = clustered((sums + pairs) / 2, pairs, strata=strata, null=None)
-    return interval if interval.clusters else no_interval(math.nan, 0, 0, NO_PAIR)
+    mine = table[table["condition"] == CONTENT]
+    won = (mine["score"] + 1) / 2
+    return protocol.estimate_means("poorer_win_rate", mine, won, data, "rate", PLACE, None, **STRATA)
 
 
 def style_over_content(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -217,19 +134,17 @@ def style_over_content(table: pd.DataFrame, data: str) -> list[Estimate]:
     Its win rate in the wording less that in plain words, both against the same full answer, on the questions on which
     both could be read.
     """
-    each, found = cells(table, CONTENT), []
-    for (judge, bias), sums in each.sums.items():
-        plain = judge, PLAIN
-        if bias == PLAIN or plain not in each.sums:
-            continue
-        pairs = np.column_stack([each.pairs[judge, bias], each.pairs[plain]])
-        won, both = (np.column_stack([sums, each.sums[plain]]) + pairs) / 2, (pairs > 0).all(axis=1)
-        interval = no_interval(math.nan, 0, 0, NO_PAIR)
-        if both.any():
-            kept, codes = np.unique(each.clusters[both], return_inverse=True)
-            won, pairs = added(won[both], codes), added(pairs[both], codes)
-            interval = clustered(won, pairs, (1.0, -1.0), each.strata[kept])
-        found.append(estimate("style_over_content", {"judge": judge, "bias": bias}, interval, data, "pp"))
+    mine = table[table["condition"] == CONTENT]
+    mine, found = mine.assign(won=(mine["score"] + 1) / 2, plain=mine["bias"] == PLAIN), []
+    for judge, rows in mine.groupby("judge"):
+        for bias in dict.fromkeys(rows.loc[~rows["plain"], "bias"].sort_values() if rows["plain"].any() else ()):
+            both = rows[(rows["plain"] | (rows["bias"] == bias)) & rows["score"].notna()]
+            both = both[both.groupby("question_id")["plain"].transform("nunique") == 2]
+            interval = no_interval(math.nan, 0, 0, NO_PAIR)
+            if len(both):
+                sums = cluster_sums(both, "won", "question_id", "plain", "category")
+                interval = clustered(sums.numerators, sums.denominators, (1.0, -1.0), sums.strata)
+            found.append(estimate("style_over_content", {"judge": str(judge), "bias": str(bias)}, interval, data, "pp"))
     return found
 
 
@@ -248,28 +163,18 @@ def repeat_disagreement(table: pd.DataFrame, data: str) -> list[Estimate]:
     said = wide.to_numpy()
     one, other = np.triu_indices(said.shape[1], 1)
     differ = np.where(np.isnan(said[:, one] + said[:, other]), np.nan, said[:, one] != said[:, other])
-    rows = wide.index.to_frame(index=False).assign(value=_means(differ))
-    return [
-        estimate("repeat_disagreement", {"judge": str(judge)}, mean(each, each["value"]), data)
-        for judge, each in rows[rows["value"].notna()].groupby("judge", sort=True)
-    ]
-
-
-def _means(values: np.ndarray) -> np.ndarray:
-    """The mean of each row without its NaN; NaN of a row that has nothing else."""
-    known = ~np.isnan(values)
-    count = known.sum(axis=1)
-    return np.divide(np.where(known, values, 0.0).sum(axis=1), count, out=np.full(len(values), np.nan), where=count > 0)
+    rows = wide.index.to_frame(index=False).assign(value=pd.DataFrame(differ).mean(axis=1)).dropna(subset="value")
+    return protocol.estimate_means("repeat_disagreement", rows, rows["value"], data, "rate", null=None, **STRATA)
 
 
 def invalid_share(table: pd.DataFrame, data: str) -> list[Estimate]:
     """How many pairs have no two readable verdicts; `where`: judge, and also condition."""
-    found = []
-    for keys in (["judge"], ["judge", "condition"]):
-        for names, rows in table.groupby(keys, sort=True):
-            where = dict(zip(keys, map(str, names), strict=True))
-            found.append(estimate("invalid_share", where, mean(rows, rows["score"].isna()), data))
-    return found
+    lost = table["score"].isna().astype(float)
+    return [
+        each
+        for by in (["judge"], ["judge", "condition"])
+        for each in protocol.estimate_means("invalid_share", table, lost, data, "rate", by, None, **STRATA)
+    ]
 
 
 METHOD = "least squares at equal length, question-clustered t"
@@ -336,33 +241,20 @@ def known_pairs(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     `longer_over_better` (judge, pp): how much more often than the better one. Takes `pairs`.
     """
     mine = table[(table["condition"] == KNOWN) & table["score"].notna()]
-    found = []
-    for judge, rows in mine.groupby("judge", sort=True):
+    right, about = (mine["score"] + 1) / 2, {"null": 0.5, **STRATA}
+    found = protocol.estimate_means("known_pair_accuracy", mine, right, data, "rate", **about)
+    found += protocol.estimate_means("known_pair_accuracy_by_bias", mine, right, data, "rate", PLACE, **about)
+    mine = mine.assign(longer=mine["letters_tried"] - mine["letters_other"])
+    for judge, rows in mine.groupby("judge"):
         where = {"judge": str(judge)}
-        right = (rows["score"] + 1) / 2
-        found.append(estimate("known_pair_accuracy", where, mean(rows, right, null=0.5), data))
-        for bias, each in rows.groupby("bias", sort=True):
-            at = where | {"bias": str(bias)}
-            found.append(estimate("known_pair_accuracy_by_bias", at, mean(each, right[each.index], null=0.5), data))
-        found += _lengths(rows, where, data, seed)
+        worse, better = (
+            protocol.mean_with_flips(each, (1 + sign * each["score"]) / 2, seed, null=0.5, **STRATA)
+            for sign, each in ((-1, rows[rows["longer"] < 0]), (1, rows[rows["longer"] > 0]))
+        )
+        found.append(estimate("longer_when_worse", where, worse, data))
+        found.append(estimate("longer_over_better", where, signed(worse), data, "pp"))
+        found.append(estimate("longer_when_better", where, better, data))
     return found
-
-
-def _lengths(rows: pd.DataFrame, where: dict[str, str], data: str, seed: int) -> Iterator[Estimate]:
-    longer = rows["letters_tried"] - rows["letters_other"]
-    for id, each in (("longer_when_worse", rows[longer < 0]), ("longer_when_better", rows[longer > 0])):
-        won = (1 + each["score"] * (1 if id == "longer_when_better" else -1)) / 2
-        share = against_coin(mean(each, won), won, clusters_of(each), seed)
-        yield estimate(id, where, share, data)
-        if id == "longer_when_worse":
-            yield estimate("longer_over_better", where, signed(share), data, "pp")
-
-
-def against_coin(interval: Interval, values: pd.Series, questions: pd.Series, seed: int) -> Interval:
-    """The interval of a share with the p of sign flips over questions against one half; none below 10 questions."""
-    if interval.clusters < MIN_CLUSTERS:
-        return interval
-    return with_sign_flip(interval, (values - 0.5).groupby(questions.to_numpy(), sort=True).sum(), seed)
 
 
 def signed(share: Interval) -> Interval:
@@ -384,30 +276,6 @@ def index(estimates: Sequence[Estimate], id: str) -> dict[Place, Estimate]:
     return {place(each.where): each for each in estimates if each.id == id}
 
 
-def family(estimates: Sequence[Estimate]) -> dict[Place, Estimate]:
-    """The effects of wordings, a judge and wording each; the control is none of them."""
-    return {at: each for at, each in index(estimates, "style_effect").items() if at[1] in BIASES}
-
-
-def members(estimates: Sequence[Estimate]) -> list[dict[Place, Estimate]]:
-    """The confirmatory family of each source of data: all judges' effects, and longer texts that win though worse."""
-    found = []
-    for data in dict.fromkeys(each.data for each in estimates):
-        mine = [each for each in estimates if each.data == data]
-        found.append(family(mine) | index(mine, "longer_when_worse"))
-    return found
-
-
-def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
-    """The confirmatory families with the number of tests that Holm corrects each for."""
-    return [([*each.values()], sum(map(tested, each.values()))) for each in members(estimates)]
-
-
-def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:
-    """Holm's p of each member of its family, by judge and wording ("": longer_when_worse); NaN without a test."""
-    return {at: p for each in members(estimates) for at, p in correct_family(each).items()}
-
-
 def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """Every estimate of the experiment from one frame of `tidy`; `data` says where the verdicts are from.
 
@@ -426,8 +294,6 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     ]
 
 
-#: What a simulated judge has that is not told otherwise.
-DEFAULTS = {"noise": 1.0, "tie": 0.4, "taste": 0.0, "verbosity": 0.0, "wordings": {}, "primacy": ()}
 #: Evenly spread quantiles stand for the tastes of a judge, which differ by text.
 TASTES = tuple(NormalDist().inv_cdf((i + 0.5) / 400) for i in range(400))
 READ = (
@@ -442,15 +308,16 @@ def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
 
     A row a judge and wording: the plain contrast and, of wordings compared at equal length, what is left there.
     """
-    return planted_table(asked, lambda: _rows(asked, estimates), confirmatory(estimates), READ)
+    families = protocol.confirmatory("verbosity", estimates)
+    return planted_table(asked, lambda: _rows(asked, estimates), families, READ)
 
 
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
-    plain, level = family(estimates), index(estimates, "length_controlled_effect")
+    plain, level = index(estimates, "style_effect"), index(estimates, "length_controlled_effect")
     for judge in asked.experiment.judges:
         for bias in (each for each in BIASES if (judge.name, each) in plain):
             raw, equal = implied(judge, bias)
-            length, worth = 2 * _traits(judge)["verbosity"], _traits(judge)["wordings"].get(bias, 0.0)
+            worth, length = likings(judge, bias)
             parts = {"longer": length, "wording": worth}
             size = ", ".join(f"{name} {part:+g}" for name, part in parts.items() if part) or "0"
             yield Planted(bias, judge.name, size, raw, plain[judge.name, bias])
@@ -467,15 +334,14 @@ def implied(judge: Model, bias: str) -> tuple[float, float]:
     >>> [round(each, 3) for each in implied(judge, "padded")], [round(each, 3) for each in implied(judge, "listed")]
     ([0.448, 0.0], [0.749, 0.399])
     """
-    traits = _traits(judge)
-    worth, length = traits["wordings"].get(bias, 0.0), 2 * traits["verbosity"]
-    place = [*traits["primacy"], 0.0, 0.0][:2]
-    known = (place[0] - place[1], max(0.0, traits["tie"]), traits["noise"], traits["taste"])
+    worth, length = likings(judge, bias)
+    known = (*pair_traits(judge), judge.traits.get("taste", 0.0))
     return _effect(worth + length, *known), fmean(_effect(worth + u, *known) for u in (0.0, length, -length))
 
 
-def _traits(judge: Model) -> dict:
-    return {**DEFAULTS, **judge.traits}
+def likings(judge: Model, bias: str) -> tuple[float, float]:
+    """What a wording is worth to a simulated judge, and what being the longer one is."""
+    return judge.traits.get("wordings", {}).get(bias, 0.0), 2 * judge.traits.get("verbosity", 0.0)
 
 
 @lru_cache(maxsize=1024)

@@ -12,12 +12,13 @@ import numpy as np
 from ...stats.intervals import Interval, clustered, estimate
 from ...stats.tests import mcnemar_exact
 from ...types import Estimate
-from .measured import corrected, index, signed
+from .. import protocol
+from .measured import index, place, signed
 
 UNREADABLE = "unreadable_share"
 #: The strata of instances in published/counts.yaml: what is known of the longer output.
 WORSE, BETTER, SAME = "worse", "better", "same"
-METHOD, EXACT = "counts by instance", "exact McNemar p"
+METHOD = "counts by instance"
 
 
 def from_published(published: Mapping[str, Any]) -> list[Estimate]:
@@ -67,7 +68,7 @@ def _share(counts: Sequence[int], longer_is_better: bool) -> Interval:
     method = f"{METHOD}: {interval.method}"
     if math.isnan(interval.low):
         return replace(interval, method=method)
-    return replace(interval, p=mcnemar_exact(counts[2], counts[0]), method=f"{method}; {EXACT}")
+    return replace(interval, p=mcnemar_exact(counts[2], counts[0]), method=f"{method}; {protocol.EXACT}")
 
 
 def model_of(judge: str) -> str:
@@ -81,7 +82,9 @@ def model_of(judge: str) -> str:
 
 def published_finding(estimates: Sequence[Estimate], level: float = 0.05) -> str:
     """What the published numbers say of length, in sentences."""
-    known, p = index(estimates, "longer_when_worse"), corrected(estimates)
+    known = index(estimates, "longer_when_worse")
+    found = protocol.conclusions("verbosity", estimates, "longer_when_worse")
+    p = {place(each.estimate.where): each.p for each in found}
     other = index(estimates, "longer_when_better")
     tested = [at for at in known if not math.isnan(p[at])]
     above = [at for at in tested if p[at] < level and known[at].value > 0.5]
