@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import signal
-from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError, Future, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from .config import ConfigError, load_models
 from .judge import MissingKey, check_keys, notice
-from .judge.terminal import HANGUP, handling
 from .providers.keys import redact
 from .run.cells import Outcome, Runner, Task, code, code_now, packed, run_cell
+from .run.kernels import stopping
 from .run.matrix import Engine, Opener
 from .run.notebooks import execute
 
@@ -35,21 +37,14 @@ class Lost(Exception):
 def dask(address: str, workers: int | None = None, needs: Sequence[str] = (), run: Runner = execute) -> Opener:
     """Cells on the cluster whose scheduler is at `address`; "local" makes one of `workers` processes on this machine.
 
-    `needs` names the models that will be asked: each worker must have their keys. ConfigError where one has not, or has
-    other code, or where dask is not installed; OSError where nobody answers. Of workers that join later those that are
-    unfit are told, and get no cell; ConfigError where there are no others.
+    Each worker must have the keys of the models in `needs`. ConfigError where one is unfit, or dask is not installed;
+    OSError where nobody answers. Of workers that join later the unfit ones are told, and get no cell.
     """
 
     @contextmanager
     def opened(running: dict[Future, str]) -> Iterator[Engine]:
-        distributed, heard = _distributed(), []
-
-        def hear(number: int) -> None:
-            if number != HANGUP or not heard:  # a closed terminal says so more than once
-                heard.append(number)
-                raise KeyboardInterrupt
-
-        with ExitStack() as stack, handling((signal.SIGINT, signal.SIGTERM, HANGUP), hear):
+        distributed = _distributed()
+        with ExitStack() as stack, stopping(running, partial(_await, running)):
             if address != "local":
                 _check_scheduler(distributed, address)
             where = stack.enter_context(_cluster(distributed, workers)) if address == "local" else address
@@ -60,7 +55,12 @@ def dask(address: str, workers: int | None = None, needs: Sequence[str] = (), ru
             if not members.told:
                 notice(f"waiting for the first worker of {address}")
             tokens: list[str] = []
-            stack.callback(_forget, client, tokens)
+
+            @stack.callback
+            def forget() -> None:  # leave nothing of ours at a scheduler that goes on
+                with suppress(Exception):  # one that is gone has forgotten
+                    for token in tokens:
+                        distributed.Event(token, client=client).clear()
 
             def submit(task: Task, _folder: Path) -> Future:
                 tokens.append(task.token)
@@ -73,14 +73,7 @@ def dask(address: str, workers: int | None = None, needs: Sequence[str] = (), ru
                     members.refuse()
                 return fit
 
-            lost = (Lost, distributed.KilledWorker, CancelledError)
-            try:
-                yield Engine(submit, slots, lost, TRIES, (Unfit,))
-            except KeyboardInterrupt:
-                raise KeyboardInterrupt(_awaited(running)) from None
-            except BaseException:
-                _awaited(running)
-                raise
+            yield Engine(submit, slots, (Lost, distributed.KilledWorker, CancelledError), TRIES, (Unfit,))
 
     return opened
 
@@ -112,12 +105,10 @@ def _check_scheduler(distributed: Any, address: str) -> None:
 
 
 def remote(task: Task, run: Runner = execute, needs: Sequence[str] = ()) -> Outcome:
-    """Run a cell on this worker and bring back all that it wrote, however it ends.
+    """Run a cell on this worker and bring back all that it wrote; Unfit where it cannot be run here.
 
-    Lost where another worker has begun it before, Unfit where this one cannot run it.
-
-    Dask gives the tasks of a lost worker to another one by itself. What they spent is known to nobody, so whoever keeps
-    the budget must hear of it before they are begun again.
+    Lost where another worker has begun it: Dask gives the tasks of a lost worker to others by itself, and whoever keeps
+    the budget must hear of it first.
     """
     distributed = _distributed()
     begun = distributed.Event(task.token)
@@ -133,7 +124,7 @@ def remote(task: Task, run: Runner = execute, needs: Sequence[str] = ()) -> Outc
             outcome = run_cell(task, Path(name), run)
         except Exception as error:  # what it has paid for comes home all the same
             told = redact(f"{type(error).__name__}: {error}")
-            outcome = Outcome(task.cell.id, dict.fromkeys(task.cell.notebooks, told), spent_usd=task.budget_usd)
+            outcome = Outcome(dict.fromkeys(task.cell.notebooks, told), spent_usd=task.budget_usd)
         # Errors name files where they will lie: in the folder of the cell.
         errors = {notebook: told.replace(f"{name}{os.sep}", "") for notebook, told in outcome.errors.items()}
         return replace(outcome, errors=errors, files=packed(task, Path(name)))
@@ -154,23 +145,12 @@ def _distributed() -> Any:
     return distributed
 
 
-def _forget(client: Any, tokens: list[str]) -> None:
-    """Leave nothing of ours at a scheduler that goes on."""
-    from distributed import Event
-
-    with suppress(Exception):  # a scheduler that is gone has forgotten
-        for token in tokens:
-            Event(token, client=client).clear()
-
-
-def _awaited(running: dict[Future, str]) -> str:
-    """Wait for the cells that run, so that what they paid for comes home; what became of each, in a line."""
+def _await(running: dict[Future, str], done_within: Callable[[float], bool]) -> None:
+    """Wait for the cells that run, so that what they paid for comes home."""
     if running:
         with suppress(OSError):  # a terminal that was closed hears nothing
             notice(f"waiting for {len(running)} cells that run: interrupt again to give up what they ask")
-    with suppress(KeyboardInterrupt):
-        wait(running)
-    return "\n".join(f"cell {id}: {'ended' if future.done() else 'given up'}" for future, id in running.items())
+    done_within(math.inf)
 
 
 OTHER_CODE = "has another state of Recuse: it needs the same commit, models.yaml, configs and built-in data"
@@ -184,10 +164,7 @@ class Unfit(Exception):
 
 @dataclass
 class Workers:
-    """The workers of a cluster: by address what keeps each from running cells, "" where nothing.
-
-    `bound` are calls that only some of them may run.
-    """
+    """The workers of a cluster: by address what keeps each from running cells; calls `bound` to some of them."""
 
     client: Any
     needs: Sequence[str]
@@ -195,10 +172,7 @@ class Workers:
     bound: dict[Future, list[str]] = field(default_factory=dict)
 
     def begin(self, *call: Any) -> Future:
-        """Have this called on one that is fit.
-
-        It is bound to those only where others are unfit: Dask lets what is bound wait for workers that are gone.
-        """
+        """Have this called on one that is fit; bound to those only where others are unfit, as Dask then waits."""
         fit = self.fit()
         only = {"workers": fit, "allow_other_workers": True} if len(fit) < len(self.told) else {}
         future = self.client.get_executor(pure=False, **only).submit(*call)
@@ -210,23 +184,26 @@ class Workers:
     def look(self, tell: bool = False) -> None:
         """Ask those that have joined since, and `tell` of the unfit ones; who does not answer is asked again next time.
 
-        What is bound to workers that are all gone is cancelled.
+        What is bound to workers that are all gone is cancelled: Dask would let it wait for them.
         """
         there = self.client.nthreads()
-        for gone in set(self.told) - set(there):
+        for gone in self.told.keys() - there:
             del self.told[gone]
         for future, those in list(self.bound.items()):
             if future.done() or there.keys().isdisjoint(those):
                 future.cancel()
                 del self.bound[future]
-        if not (new := sorted(set(there) - set(self.told))):
-            return
-        said = self.client.run(unready, code(), self.needs, workers=new, on_error="return")
-        news = {at: redact(str(words)) for at, words in said.items() if not isinstance(words, OSError)}
-        self.told |= news
-        for at, words in sorted(news.items()):
-            if words and tell:
-                _tell(at, words)
+        new = sorted(there.keys() - self.told)
+        said = self.client.run(unready, code(), self.needs, workers=new, on_error="return") if new else {}
+        for at, words in sorted(said.items()):
+            if not isinstance(words, OSError):
+                self.note(at, redact(str(words)), tell)
+
+    def note(self, at: str, words: str, tell: bool = True) -> None:
+        """Keep what is wrong with a worker, and `tell` it."""
+        self.told[at] = words
+        if words and tell:
+            notice(f"the worker at {at} {words}; until then it gets no cell")
 
     def fit(self) -> list[str]:
         """The addresses of those that can run cells."""
@@ -240,13 +217,7 @@ class Workers:
     def hear(self, ended: Future) -> None:
         """Give nothing more to a worker that was fit when it was asked and is not any more."""
         if not ended.cancelled() and isinstance(error := ended.exception(), Unfit):
-            at, words = error.args
-            self.told[at] = words
-            _tell(at, words)
-
-
-def _tell(at: str, words: str) -> None:
-    notice(f"the worker at {at} {words}; until then it gets no cell")
+            self.note(*error.args)
 
 
 def unready(state: str, needs: Sequence[str], dask_worker: Any) -> str:

@@ -15,7 +15,8 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ import pandas as pd
 from scipy.special import stdtrit
 from tqdm import tqdm
 
-from . import calibrate, run
+from . import calibrate, export, run
 from .biases.protocol import load_bias
 from .config import load_config, load_experiment
 from .config.numbers import load_numbers
@@ -58,25 +59,16 @@ DASH = "\N{EN DASH}"
 #: The simulated runs of each bias: a part of the repository that no wheel has.
 DESIGNS = "studies.calibration.designs"
 NOTHING = "No number of this run has a standard error to plan with: 10 questions are the least that carry one."
-FROM_PILOT = (
-    "Standard errors: from the pilot, scaled with the number of questions; what other judges or repeats would change "
-    "is not known from it."
-)
-
-
-# --- how sure a number is ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Precision:
     """One number's standard error `se` from `clusters` questions, and the two-sided `level` of its test.
 
-    `kind` is "t" (from the standard error: sign flips and dealing anew find nearly that), "mcnemar" (the exact test,
-    one pair a question; `share` is that of pairs won by the place that won fewer) or "equivalence" (two one-sided
-    tests, of which the margin is asked for). `asked` questions were asked: of some numbers not every question tells
-    anything (no wrong answer of the judge's own, say). `error` is the Monte-Carlo error of `se` (0 of a pilot). `words`
-    say what the level is of. `unit` as in `Estimate`; all effects are in it, rates as fractions. `cluster`: what a
-    question of this number is (an article, a scenario).
+    `kind` is "t", "mcnemar" (the exact test, one pair a question; `share` is that of pairs won by the place that won
+    fewer) or "equivalence" (two one-sided tests of a margin). Of the questions `asked` not every one may tell anything.
+    `error` is the Monte-Carlo error of `se`, `words` say what the level is of, effects are in the `unit` of `Estimate`,
+    and a question is a `cluster` (an article, a scenario).
     """
 
     id: str
@@ -110,10 +102,9 @@ class NoStandardError(ValueError):
 
 
 def smallest_detectable(each: Precision, questions: int | None = None) -> float:
-    """The smallest true effect that so many questions find in 80 % of runs; of equivalence the smallest margin.
+    """The smallest true effect (equivalence: margin) that so many questions, or those asked, find in 80 % of runs.
 
-    `questions` None: as many as the standard error is from. Fewer than 10 are a ValueError: they carry no interval.
-    NaN where no effect is found so often, or too few of these questions tell anything.
+    Fewer than 10 are a ValueError: they carry no interval. NaN where too few of them tell anything.
     """
     n = math.floor(enough(each.here if questions is None else questions) * each.clusters / each.here + 1e-9)
     if n < MIN_CLUSTERS:
@@ -126,10 +117,7 @@ def smallest_detectable(each: Precision, questions: int | None = None) -> float:
 
 
 def questions_for(each: Precision, effect: float) -> float:
-    """How many questions find a true `effect` (of equivalence: prove such a margin) in 80 % of runs; at least 10.
-
-    Infinite for an effect of 0.
-    """
+    """How many questions, at least 10, find a true effect (prove a margin) in 80 % of runs; infinite for 0."""
     if each.kind == "mcnemar":
         needed = questions_for_mcnemar(each.share, effect, POWER, each.level)
     else:
@@ -146,14 +134,10 @@ def enough(questions: int) -> int:
 
 
 def show(estimates: Sequence[Estimate], name: str, style: str) -> list[Figure]:
-    """Put before a notebook's reader what its run could have shown; its curve, for `export`, where there is one.
-
-    Of a run that is too small for any interval there is none.
-    """
-    try:
+    """Put before a notebook's reader what its run could have shown; its curve, if there is one, for `export`."""
+    each: list[Precision] = []
+    with suppress(NoStandardError):
         each = precisions(estimates, name)
-    except NoStandardError:
-        each = []
     figures = if_any(show_power, curves(each), style=style)
     run.show(*figures, table(each))
     run.say(sentence(each), calibrate.words(name))
@@ -161,14 +145,13 @@ def show(estimates: Sequence[Estimate], name: str, style: str) -> list[Figure]:
 
 
 def precisions(estimates: Sequence[Estimate], name: str, asked: int = 0, draws: int = 0) -> list[Precision]:
-    """How sure each headline number of experiment `name` is, the confirmatory ones first.
+    """How sure each headline number of experiment `name` is, the confirmatory ones first; of sensitivities none.
 
-    Published numbers, sensitivities and numbers of single categories are left out, and so are those without a standard
-    error: if none is left, the NoStandardError says why. `asked`: how many questions were (0: as many as any of the
-    estimates is from); `draws`: how many simulated runs the estimates are of, 0: a single one.
+    `asked`: how many questions were (0: as many as any estimate is from); `draws`: of how many simulated runs these are
+    the means. If no number has a standard error, the NoStandardError says why.
     """
-    config = load_config(name)
-    module, numbers = load_bias(config.bias), load_numbers(config.bias)
+    bias = load_config(name).bias
+    module, numbers = load_bias(bias), load_numbers(bias)
     own = [each for each in estimates if each.data != "published"]
     families = module.confirmatory(own)
     asked = asked or max((each.clusters for each in own), default=0)
@@ -182,33 +165,34 @@ def precisions(estimates: Sequence[Estimate], name: str, asked: int = 0, draws: 
             why.setdefault(each.id, each.method)
         else:
             tests = next((tests for family, tests in families if each in family), None)
-            error = se / math.sqrt(2 * (draws - 1)) if draws > 1 else 0.0
-            one = _precision(each, se, tests, module.rarer_side(each, own))
-            cluster = numbers.estimands[each.id].cluster
-            found.append(replace(one, asked=asked, error=error, data=each.data, cluster=cluster))
+            level, words = LEVEL / max(1, tests or 1), "exploratory, uncorrected"
+            if tests is not None:
+                words = f"Holm's first step of {tests}" if tests > 1 else "one planned test"
+            if "one-sided p" in each.method:
+                level, words = 2 * level, f"{words}, one-sided"
+            share = module.rarer_side(each, own)
+            kind = "equivalence" if each.id.endswith("_90") else "mcnemar" if math.isfinite(share) else "t"
+            found.append(
+                Precision(
+                    *(each.id, dict(each.where), each.unit, se, each.clusters, level, kind, words, tests is not None),
+                    asked=asked,
+                    error=se / math.sqrt(2 * (draws - 1)) if draws > 1 else 0.0,
+                    share=share,
+                    data=each.data,
+                    cluster=numbers.estimands[each.id].cluster,
+                )
+            )
     if not found:
         reasons = "; ".join(f"{id}: {reason}" for id, reason in why.items()) or "none of its headline numbers is there"
         raise NoStandardError(f"{name}: no standard error to plan with ({reasons})")
     return sorted(found, key=lambda one: not one.confirmatory)
 
 
-def _precision(each: Estimate, se: float, tests: int | None, rarer: float) -> Precision:
-    """`tests`: of its family, None where it belongs to none; `rarer`: as `biases.position.rarer_side` says it."""
-    level, words = LEVEL / max(1, tests or 1), "exploratory, uncorrected"
-    if tests is not None:
-        words = f"Holm's first step of {tests}" if tests > 1 else "one planned test"
-    if "one-sided p" in each.method:
-        level, words = 2 * level, f"{words}, one-sided"
-    kind = "equivalence" if each.id.endswith("_90") else "mcnemar" if math.isfinite(rarer) else "t"
-    place = (each.id, dict(each.where), each.unit, se, each.clusters, level)
-    return Precision(*place, kind, words, tests is not None, share=rarer)
-
-
 def standard_error(each: Estimate) -> float:
     """The standard error of an estimate: its own, else back from its t interval; NaN where that is not to be had.
 
-    A stored interval is cut at 0 and 1 and keeps six digits. One that does not lie evenly around its number is no t
-    interval (Wilson, BCa): of a share of independent questions the binomial error is taken, of others none.
+    An interval that does not lie evenly around its number, unless it is cut at 0 or 1, is no t interval (Wilson, BCa):
+    of a share of independent questions the binomial error is taken, of others none.
     """
     if math.isfinite(each.se):
         return each.se if each.se > 0 else math.nan
@@ -226,10 +210,7 @@ def standard_error(each: Estimate) -> float:
 
 
 def read_pilot(path: Path, name: str) -> list[Estimate]:
-    """The estimates of a numbers.json of experiment `name`; they have intervals, but no standard errors.
-
-    A file that is no numbers.json, and one of another experiment, are a ValueError that names the file.
-    """
+    """The estimates of a numbers.json of experiment `name`; any other file is a ValueError that names it."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         source, found = content["provenance"]["experiment"], list(map(estimate, content["numbers"]))
@@ -240,15 +221,9 @@ def read_pilot(path: Path, name: str) -> list[Estimate]:
     return found
 
 
-# --- what questions cost ----------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Cost:
-    """The calls, tokens and dollars (upper bounds) of `questions` questions, of which `known` are at hand.
-
-    What more would cost is taken from these, question by question.
-    """
+    """The calls, tokens and dollars (upper bounds) of `questions` questions, of which `known` are at hand."""
 
     questions: float
     known: int
@@ -283,11 +258,9 @@ def units(questions: Sequence[Question]) -> int:
 
 
 async def cost(name: str, questions: int | None = None, **parameters: Any) -> Cost:
-    """What experiment `name` would cost with these notebook parameters; `questions` None: with all that are at hand.
+    """What so many questions (None: all at hand) of experiment `name` would cost with these notebook parameters.
 
-    Questions are counted as its numbers count them: articles in experiment 3, scenarios of each bias in experiment 5.
-    Every call counts, also one whose reply is stored. A model without a price is the plan's error; no key is asked for,
-    and nothing is sent.
+    Questions are counted as in `units`, and calls although replies are stored. Nothing is sent, and no key is needed.
     """
     every = questions_of(load_experiment(name, **parameters))
     known = units(every)
@@ -303,15 +276,8 @@ async def cost(name: str, questions: int | None = None, **parameters: Any) -> Co
     return Cost(some * known / len(every), known, calls, tokens, planned.usd).of(wanted)
 
 
-# --- tables, curve and words ------------------------------------------------------------------------------------------
-
-
 def wanted(texts: Sequence[str]) -> dict[str, float]:
-    """The effects that are asked for, by unit; "5" is 5 pp, "0.5logit" half a logit.
-
-    >>> wanted(["5", "0.4 logit"])
-    {'pp': 0.05, 'logit': 0.4}
-    """
+    """The effects that are asked for, by unit; "5" is 5 pp, as a fraction 0.05, "0.5logit" half a logit."""
     found = {}
     for text in texts:
         parts = WANTED.fullmatch(text.strip())
@@ -328,28 +294,27 @@ def effect_text(effect: float, unit: str) -> str:
     >>> effect_text(0.0531, "rate"), effect_text(0.4567, "logit")
     ('5.3 pp', '0.46 logit')
     """
-    if not math.isfinite(effect):
-        return DASH
-    return f"{100 * effect:.1f} pp" if unit in PP else f"{effect:.2f} {unit}"
+    text = f"{100 * effect:.1f} pp" if unit in PP else f"{effect:.2f} {unit}"
+    return text if math.isfinite(effect) else DASH
 
 
 def _count(questions: float) -> str:
-    if math.isnan(questions):
-        return DASH
-    return f"{questions:,.0f}" if math.isfinite(questions) else "more than anybody has"
+    words = {math.inf: "more than anybody has"}.get(questions, f"{questions:,.0f}")
+    return DASH if math.isnan(questions) else words
 
 
 def condensed(each: Sequence[Precision]) -> list[tuple[str, Precision]]:
     """What a table has rows of: the planned tests, and of each other kind of place the one with the median error."""
-    found = [(one.place, one) for one in each if one.confirmatory]
     kinds: dict[tuple, list[Precision]] = {}
     for one in each:
         if not one.confirmatory:
             kinds.setdefault((one.id, tuple(one.where), one.kind), []).append(one)
+    found = [(one.place, one) for one in each if one.confirmatory]
     for (_, keys, _), several in kinds.items():
         # The median of what so many questions find: places differ in how many tell anything.
-        middle = statistics.median_low([smallest_detectable(one) for one in several])
-        one = next(one for one in several if smallest_detectable(one) == middle or middle != middle)
+        effects = [smallest_detectable(one) for one in several]
+        middle = statistics.median_low(effects)
+        one = several[effects.index(middle) if middle == middle else 0]
         found.append((one.place if len(several) == 1 else f"median of {len(several)} ({', '.join(keys)})", one))
     return found
 
@@ -360,22 +325,16 @@ def table(
     effects: Mapping[str, float] | None = None,
     cost: Cost | None = None,
 ) -> pd.DataFrame:
-    """What so many questions find in 80 % of runs, a row a planned test and a row a kind of other numbers.
+    """What so many questions (None: those asked) find in 80 % of runs, a row a planned test and a kind of others.
 
-    Columns: number, where, test, questions, smallest effect, and with `effects` (by unit, see `wanted`) effect and
-    questions needed, with `cost` what these would cost. `questions` None: as many as were asked. Of equivalence the
-    effect is the margin. Without numbers the table is empty.
+    With `effects` (by unit, see `wanted`) also the questions that these need, with `cost` what they would cost.
     """
     rows = []
     for place, one in condensed(each):
         n = one.here if questions is None else questions
-        row = {
-            "number": one.id,
-            "where": plain(place),
-            "test": one.words + {"mcnemar": ", exact McNemar", "equivalence": ", equivalence"}.get(one.kind, ""),
-            "questions": n,
-            "smallest effect": effect_text(smallest_detectable(one, n), one.unit),
-        }
+        test = one.words + {"mcnemar": ", exact McNemar", "equivalence": ", equivalence"}.get(one.kind, "")
+        row = {"number": one.id, "where": plain(place), "test": test, "questions": n}
+        row["smallest effect"] = effect_text(smallest_detectable(one, n), one.unit)
         if effects:
             effect = effects.get("pp" if one.unit in PP else one.unit, math.nan)
             needed = questions_for(one, effect) if effect == effect else math.nan
@@ -389,7 +348,7 @@ def table(
 def curves(each: Sequence[Precision]) -> pd.DataFrame:
     """The smallest effect of the planned tests, from a quarter of the questions asked to eight times as many.
 
-    Columns: CURVE; `here` is the number of questions that a standard error is from. Empty where no test was planned.
+    Columns: CURVE; `here` is the number of questions that a standard error is from.
     """
     chosen = [one for one in each if one.confirmatory]
     most = max((one.here for one in chosen), default=0)
@@ -411,12 +370,12 @@ def sentence(each: Sequence[Precision]) -> str:
         return NOTHING
     lines = []
     for (id, kind), several in planned.items():
-        effects = [(smallest_detectable(one), one) for one in several]
-        effects = sorted((each for each in effects if math.isfinite(each[0])), key=lambda each: each[0])
-        if not effects:
+        telling = [one for one in several if math.isfinite(smallest_detectable(one))]
+        if not telling:
             lines.append(f"- `{id}`: too few questions tell anything.")
             continue
-        (least, one), (most, worst) = effects[0], effects[-1]
+        one, worst = min(telling, key=smallest_detectable), max(reversed(telling), key=smallest_detectable)
+        least, most = smallest_detectable(one), smallest_detectable(worst)
         reach = effect_text(least, one.unit)
         if worst is not one:
             reach += f" ({plain(one.place)}) to {effect_text(most, one.unit)} ({plain(worst.place)})"
@@ -430,9 +389,6 @@ def sentence(each: Sequence[Precision]) -> str:
     return "\n".join([f"{simulated}What this many questions can show:", "", *lines])
 
 
-# --- the command ------------------------------------------------------------------------------------------------------
-
-
 def planned(
     name: str,
     parameters: Mapping[str, Any],
@@ -444,32 +400,28 @@ def planned(
     draws: int = 100,
     out: str | None = None,
 ) -> str:
-    """The power of experiment `name` in words and a table; `out` also gets the figure of its curve.
+    """The power of experiment `name` with these notebook parameters, in words and a table; `out` also gets the curve.
 
-    `parameters` are notebook parameters, of which `judges`, `repeats` and `questions` are the most used. Without a
-    `pilot` the standard errors are from simulated runs with as many judges and repeats. Judges or repeats with a pilot
-    shape the cost alone.
+    Without a `pilot` the standard errors are from simulated runs with as many judges and repeats; with one these shape
+    the cost alone.
     """
-    parameters = dict(parameters)
-    if judges:
-        parameters["judges"] = [each.strip() for each in judges.split(",")]
-    if repeats is not None:
-        parameters["repeats"] = repeats
+    named = {"judges": [each.strip() for each in judges.split(",")] if judges else None, "repeats": repeats}
+    parameters = {**parameters, **{key: value for key, value in named.items() if value is not None}}
     sizes, price = wanted(effects), asyncio.run(cost(name, questions and enough(questions), **parameters))
     asked = enough(round(price.questions))
     if pilot:
-        each, source = precisions(read_pilot(Path(pilot), name), name), FROM_PILOT
+        each = precisions(read_pilot(Path(pilot), name), name)
+        source = "Standard errors: from the pilot, scaled with the number of questions; what other judges or repeats "
+        source += "would change is not known from it."
     else:
         each, source = _simulated(name, parameters, asked, draws)
     shown = table(each, asked, sizes, price)
     lines = [f"{name}, {asked} questions: {price}", source, "", render_text(shown), "", sentence(each)]
     if out:
         figure, folder = show_power(curves(each), sizes), Path(out)
-        folder.mkdir(parents=True, exist_ok=True)
-        files = [folder / f"{figure.name}.{kind}" for kind in ("png", "pdf", "svg")]
-        for file in files:
-            file.write_bytes(figure.render(file.suffix[1:]))
-        lines += ["", f"Written: {', '.join(map(str, files))}", figure.caption]
+        files = {f"{figure.name}.{kind}": figure.render(kind) for kind in ("png", "pdf", "svg")}
+        export.write(files, folder)
+        lines += ["", f"Written: {', '.join(str(folder / file) for file in files)}", figure.caption]
     return "\n".join(lines)
 
 
@@ -488,10 +440,9 @@ def _simulated(name: str, parameters: Mapping[str, Any], asked: int, draws: int)
     judges = min(len(experiment.judges), designs.world_of(name)[2])
     progress = partial(tqdm, desc=f"{name}, simulated runs", unit="run", file=sys.stderr, leave=False)
     estimates = designs.simulated(name, asked, judges, experiment.repeats, draws, progress=progress)
-    each = precisions(estimates, name, asked, draws)
+    each, most = precisions(estimates, name, asked, draws), len(experiment.judges)
     made = f"{judges} judges, repeats = {experiment.repeats}"
-    if judges < len(experiment.judges):
-        made += f" (of {len(experiment.judges)} judges: the simulated world has no more)"
+    made += f" (of {most} judges: the simulated world has no more)" if judges < most else ""
     errors = [one.error / one.se for one in each if one.error]
     doubt = f"Standard errors have a Monte-Carlo error of {max(errors):.0%} themselves." if errors else ""
     return each, f"Standard errors: from {draws} simulated runs with {made}. {doubt}"

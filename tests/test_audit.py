@@ -214,7 +214,7 @@ def test_words_beside_an_answer_stand_beside_each_in_both_orders_and_change_noth
         mark = trial.labels[trial.shown.index(trial.where["target"])]
         if condition == "names":
             known = re.search(rf"^Answer {mark}, written by (.+):$", trial.request.prompt, re.MULTILINE)
-            assert known and known[1] in BATTERY.names.famous
+            assert known and known[1] in BATTERY.names["famous"]
         else:
             assert len(re.findall(rf"^Note on answer {mark}: .+\.$", trial.request.prompt, re.MULTILINE)) == 1
             words = re.search(r"^Note on answer \w: (.+)$", trial.request.prompt, re.MULTILINE)[1]
@@ -231,9 +231,9 @@ def test_words_beside_an_answer_stand_beside_each_in_both_orders_and_change_noth
 
 def test_well_known_names_take_turns() -> None:
     named = Counter(
-        name for t in of("names") for name in BATTERY.names.famous if f"written by {name}:" in t.request.prompt
+        name for t in of("names") for name in BATTERY.names["famous"] if f"written by {name}:" in t.request.prompt
     )
-    assert len(set(named.values())) == 1 and set(named) == set(BATTERY.names.famous)
+    assert len(set(named.values())) == 1 and set(named) == set(BATTERY.names["famous"])
 
 
 def test_exchanged_letters_change_letters_only() -> None:

@@ -471,7 +471,7 @@ def test_notebooks_wait_for_others_and_fall_with_them(monkeypatch: pytest.Monkey
         begun.append(notebook.stem)
         return notebooks.Result(notebook.stem, report, 0.0, "cell [1] failed" if notebook.stem == "01_a" else None)
 
-    monkeypatch.setattr(notebooks, "ProcessPoolExecutor", ThreadPoolExecutor)
+    monkeypatch.setattr(kernels, "ProcessPoolExecutor", ThreadPoolExecutor)
     executed_by(monkeypatch, execute, after)
     some = [Path(f"0{n}_{name}.ipynb") for n, name in enumerate("abcde", 1)]
     results = notebooks.run_all(some, {}, processes=2)
@@ -492,7 +492,7 @@ def test_what_collects_runs_last_on_what_ran_through(monkeypatch: pytest.MonkeyP
         begun.append((notebook.stem, given))
         return notebooks.Result(notebook.stem, report, 0.0, "failed" if notebook.stem in bad else None)
 
-    monkeypatch.setattr(notebooks, "ProcessPoolExecutor", ThreadPoolExecutor)
+    monkeypatch.setattr(kernels, "ProcessPoolExecutor", ThreadPoolExecutor)
     monkeypatch.setattr(notebooks, "collection_names", lambda: ["all"])
     monkeypatch.setattr(notebooks, "collected", lambda *told: dict(zip("pqr", told, strict=True)))
     executed_by(monkeypatch, execute, {})

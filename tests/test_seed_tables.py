@@ -246,7 +246,7 @@ def test_rows_of_one_cluster_are_resampled_together(tmp_path: Path) -> None:
         ("answer,lambdas\n", "holds no row"),
         ("", "holds no row"),
         ('{"answer": [1, 0], "lambdas": [2]}', "all arrays need the same rows, found 2 of answer, 1 of lambdas"),
-        ('{"a": {"answer": 1, "lambdas": [2]}}', "a: answer is no array"),
+        ('{"a": {"answer": 1, "lambdas": [2]}}', "a: all arrays need the same rows, found none of answer"),
         ('[{"answer": 1, "lambdas": true}]', "row 1, lambdas: holds True, expected a number"),
         ('{"answer": [1', "no JSON"),
         ('{"answer": [1], "answer": [1]}', "no JSON"),

@@ -19,8 +19,3 @@ from .running import (
     sections,
     table,
 )
-
-__all__ = [
-    "Audit", "Battery", "as_it_is_served", "ask_battery", "audit", "bottom_line", "caption", "check", "drawn",
-    "folder_of", "judge_of", "load", "plan", "prepare", "said", "save", "sections", "table",
-]  # fmt: skip

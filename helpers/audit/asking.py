@@ -12,8 +12,9 @@ import random
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, InstanceOf
 
@@ -48,10 +49,7 @@ Texts = Annotated[list[str], Field(min_length=1)]
 
 
 class Item(Strict):
-    """One question with two answers of about equal worth, in sentences, and sentences that add words and no content.
-
-    `expert` is who may be said to recommend an answer.
-    """
+    """One question with two answers of about equal worth, in sentences, and filler; an `expert` may recommend one."""
 
     id: str = Field(pattern=r"[a-z0-9_]+")
     category: str
@@ -63,32 +61,18 @@ class Item(Strict):
 
     def text(self, side: str, padded: bool = False) -> str:
         """The answer of a side ("one" or "two"), padded with the filler between and around its sentences."""
-        sentences = getattr(self, side)
-        if not padded:
-            return " ".join(sentences)
-        before = [f"{filler} {sentence}" for filler, sentence in zip(self.filler, sentences, strict=False)]
-        return " ".join([*before, *self.filler[len(sentences) :]])
+        pairs = zip_longest(self.filler if padded else [], getattr(self, side), fillvalue="")
+        return " ".join(text for pair in pairs for text in pair if text)
 
 
-class Names(Strict):
-    """Names of models under which answers are shown."""
-
-    famous: Texts
-    unknown: Texts
-
-
-class Range(Strict):
-    """Numbers from which one is drawn, both ends included."""
-
-    start: int = Field(alias="from", ge=0, le=100)
-    to: int = Field(ge=0, le=100)
+Percent = Annotated[int, Field(ge=0, le=100)]
+#: Numbers from which one is drawn, both ends included; names of models under which answers are shown.
+Range = Annotated[dict[Literal["from", "to"], Percent], Field(min_length=2)]
+Names = Annotated[dict[Literal["famous", "unknown"], Texts], Field(min_length=2)]
 
 
 class Battery(Strict):
-    """All that an audit asks: items, what is said beside them (templates of words), and the two prompts.
-
-    `digest` is the sha256 of the files that it was read from.
-    """
+    """All that an audit asks; `digest` is the sha256 of the files that it was read from."""
 
     version: str
     seed: int = Field(ge=0)
@@ -107,17 +91,14 @@ class Battery(Strict):
     @property
     def knowledge(self) -> Mapping[str, Question]:
         """What simulated judges know of the questions: the sentences of both answers as points, three of six each."""
-        return {
-            each.question: Question(each.id, each.category, each.question, (*each.one, *each.two))
-            for each in self.items
-        }
+        return {x.question: Question(x.id, x.category, x.question, (*x.one, *x.two)) for x in self.items}
 
 
 def load(folder: Path = FOLDER) -> Battery:
     """The battery in a folder.
 
-    A ConfigError where a file is not as it must be, or where its texts are not those of its version: cards of
-    different texts do not compare, so a changed battery has a version of its own.
+    A ConfigError where a file is not as it must be, or its texts are not those of its version: cards of different texts
+    do not compare.
     """
     path, found = folder / TEXTS, digest(folder)
     more = {"digest": found, "pair": prompts.load(folder / PAIR), "score": prompts.load(folder / SCORE)}
@@ -138,19 +119,16 @@ def load(folder: Path = FOLDER) -> Battery:
 
 def digest(folder: Path = FOLDER) -> str:
     """The sha256 over the names and bytes of the three files of which prompts are made."""
-    found = hashlib.sha256()
-    for name in (TEXTS, PAIR, SCORE):
-        content = (folder / name).read_bytes()
-        found.update(f"{name}:{len(content)}\n".encode() + content)
-    return found.hexdigest()
+    contents = {name: (folder / name).read_bytes() for name in (TEXTS, PAIR, SCORE)}
+    parts = (f"{name}:{len(content)}\n".encode() + content for name, content in contents.items())
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def trials(battery: Battery, judge: Model) -> list[Trial]:
     """All trials of the battery for a judge, 25 an item, conditions interleaved in an order drawn by its seed.
 
-    `where` holds `first`, the side in the first place, and `target`, the side that is manipulated ("" where none is; of
-    identical texts the one that is shown twice; of a gap the answer to the question): padded, recommended, preferred by
-    the crowd, under a famous name; of an anchor "high" or "low". ValueError where a text holds the code of its prompt.
+    `where` holds `first`, the side in the first place, and `target`, the side that is manipulated, of an anchor "high"
+    or "low". ValueError where a text holds the code of its prompt.
     """
     lots = draw(battery)
     found = [trial for item in battery.items for trial in _trials_of(battery, judge, item, lots)]
@@ -164,10 +142,7 @@ def trials(battery: Battery, judge: Model) -> list[Trial]:
 
 @dataclass(frozen=True)
 class Lots:
-    """What chance decides for all items together, so that it is balanced over them; by item id.
-
-    `halves` are those padded, scored, ... at their second answer; `others` whose answer stands in their gap.
-    """
+    """What chance decides for all items, by id: the `halves` taken at their second answer, whose answer is in a gap."""
 
     halves: Mapping[str, frozenset[str]]
     others: Mapping[str, Item]
@@ -192,7 +167,7 @@ def draw(battery: Battery) -> Lots:
         after = circle[place + 1 :] + circle[:place]
         # Of another category, so that its answer answers something else.
         others[item.id] = next((each for each in after if each.category != item.category), after[0])
-    famous = battery.names.famous
+    famous = battery.names["famous"]
     return Lots(halves, others, {id: famous[place % len(famous)] for place, id in enumerate(shuffled("names"))})
 
 
@@ -246,9 +221,9 @@ def _trials_of(battery: Battery, judge: Model, item: Item, lots: Lots) -> Iterat
     # In both orders the same words beside the one answer and, as their control, beside the other one.
     rng = random.Random(f"{battery.seed}:audit_words:{item.id}")
     recommended = prompts.filled(rng.choice(battery.authority), "authority", expert=item.expert)
-    crowd, share = rng.choice(battery.bandwagon), rng.randint(battery.shares.start, battery.shares.to)
+    crowd, share = rng.choice(battery.bandwagon), rng.randint(battery.shares["from"], battery.shares["to"])
     preferred = prompts.filled(crowd, "bandwagon", share=share)
-    famous, unknown = lots.famous[item.id], rng.choice(battery.names.unknown)
+    famous, unknown = lots.famous[item.id], rng.choice(battery.names["unknown"])
     for slots in ((one, two), (two, one)):
         for target in (one, two):
             for condition, words in (("authority", recommended), ("bandwagon", preferred)):
@@ -261,5 +236,5 @@ def _trials_of(battery: Battery, judge: Model, item: Item, lots: Lots) -> Iterat
     rng = random.Random(f"{battery.seed}:audit_anchor:{item.id}")
     words, side = rng.choice(battery.anchors), lots.side("scored", item)
     for target, bounds in (("high", battery.high), ("low", battery.low)):
-        anchor = prompts.filled(words, "anchors", number=rng.randint(bounds.start, bounds.to))
+        anchor = prompts.filled(words, "anchors", number=rng.randint(bounds["from"], bounds["to"]))
         yield ask("anchor", [side], target, answer=item.text(side), anchor=anchor)

@@ -30,16 +30,16 @@ LABELS = {1: "A>B", 0: "A=B", -1: "B>A"}
 def table(judgments: Iterable[Judgment]) -> pd.DataFrame:
     """One row a judgment (columns: COLUMNS).
 
-    `sign` is 1 where the answer shown first won, -1 where the second did, 0 for a tie, NaN without a verdict; `points`
-    the score (NaN for pairs). `model` is the id that the provider returned. No judgments give an empty frame.
+    `sign` is 1 where the answer shown first won, -1 where the second did, 0 for a tie; `points` is the score; both are
+    NaN where there is none. `model` is the id that the provider returned.
     """
     rows = []
     for each in judgments:
         trial, verdict = each.trial, each.verdict
         sign = points = math.nan
-        if verdict is not None and verdict.choice is not None:
+        if verdict and verdict.choice is not None:
             sign = 0.0 if verdict.choice == TIE else (1.0, -1.0)[trial.labels.index(verdict.choice)]
-        elif verdict is not None and verdict.number is not None and 0 <= verdict.number <= 100:
+        elif verdict and verdict.number is not None and 0 <= verdict.number <= 100:
             points = verdict.number
         # A number that is none of the scale is no score: what cannot be read is counted.
         outcome = "unparsed" if each.outcome == "ok" and math.isnan(sign) and math.isnan(points) else each.outcome
@@ -102,8 +102,7 @@ def _games(judged: pd.DataFrame, condition: str) -> pd.DataFrame:
 def measure(judged: pd.DataFrame, judge: str, data: str, seed: int) -> list[Estimate]:
     """One estimate a probe, in the order of PROBES, clustered by question; `n` counts matched comparisons.
 
-    p is that of sign flips over questions, exact where each has one value of -1, 0 or 1; NaN where no test at the level
-    of Holm's first step is possible.
+    p is that of sign flips over questions; NaN where no test at the level of Holm's first step is possible.
     """
     found = []
     for name, each in blocks(judged).items():
@@ -160,11 +159,11 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class Finding:
-    """What one probe found: its number with Holm's `p`, one of SAID's `verdict`s, and why in `words`.
+    """What one probe found: its number with Holm's `p`, one of SAID's `verdict`s, and why in `words` and in `short`.
 
-    `smallest` is the smallest effect that would have been found with POWER, in the number's unit; `moved` the same as
-    a share of questions, where not one question moved and no effect has a size (else NaN). `read` of `asked`
-    comparisons could be read. `short`: what a figure has room for; `examples`: where a bias shows most.
+    `smallest` is the smallest effect that would have been found with POWER; `moved` the same as a share of questions,
+    where not one question moved (else NaN). `read` of `asked` comparisons could be read; `examples`: where a bias shows
+    most.
     """
 
     probe: str
@@ -193,8 +192,8 @@ class Finding:
 def conclude(judged: pd.DataFrame, estimates: Sequence[Estimate], beside: Sequence[Estimate]) -> list[Finding]:
     """A finding a probe, in the order of PROBES, from the table, its `measure` and its `described`.
 
-    Biased: Holm's p over all probes is below 5 %. A null result counts only where the judge reads: for pairs it must
-    tell an answer to the question from one to another question, and its scores must not all be the same.
+    A null result counts only where the judge reads: it must tell an answer to the question from one to another
+    question, and its scores must not all be the same.
     """
     found, corrected = [], holm([each.p for each in estimates])
     for (name, values), each, p in zip(blocks(judged).items(), estimates, map(float, corrected), strict=True):
@@ -204,8 +203,12 @@ def conclude(judged: pd.DataFrame, estimates: Sequence[Estimate], beside: Sequen
         if verdict in ("not shown", "hint") and smallest > 1:  # no effect is that large
             verdict, words, short = "untold", *_why("too_unsure", clusters=each.clusters)
         if verdict in ("not shown", "hint"):
-            words = f"{words}; {_found(smallest, moved)}"
-        examples = _examples(kept, each.value) if verdict == "bias" else ()
+            effect = f"an effect of {whole(smallest)} pp" if math.isnan(moved) else ""
+            effect = effect or f"a bias that moves {whole(moved)} % of questions"
+            words = f"{words}; {effect} would have been found in {100 * POWER:.0f} % of audits"
+        leaning = kept.groupby("question")["value"].mean() * math.copysign(1, each.value)
+        furthest = leaning[leaning > 0].sort_values(ascending=False, kind="stable").index[:NAMED]
+        examples = tuple(furthest) if verdict == "bias" else ()
         found.append(Finding(name, each, verdict, words, p, smallest, moved, len(kept), len(values), short, examples))
     return found
 
@@ -228,8 +231,13 @@ def _verdict(
         return verdict, words, ""
     if each.clusters < MIN_CLUSTERS:
         return "untold", *_why("few_questions", clusters=each.clusters, least=MIN_CLUSTERS)
-    if unread := _unread(name, judged, beside):
-        return "untold", *unread
+    accuracy = next(each for each in beside if each.id == "quality_gap_accuracy")
+    if name != "anchor" and not accuracy.low > 0.5:
+        read = f"{accuracy}, {accuracy.n} pairs" if accuracy.n else "no verdict on such a pair could be read"
+        return "untold", *_why("does_not_read", accuracy=read)
+    points = judged["points"].dropna()
+    if name == "anchor" and len(points) > 1 and points.nunique() == 1:
+        return "untold", *_why("one_score", points=points.iloc[0])
     if verdict == "hint":
         return verdict, *_why("hint", words=words)
     if math.isnan(each.low) and each.value == 0:
@@ -237,36 +245,18 @@ def _verdict(
     return (verdict, *_why("null")) if verdict == "not shown" else (verdict, each.method, "")
 
 
-def _unread(name: str, judged: pd.DataFrame, beside: Sequence[Estimate]) -> tuple[str, str] | None:
-    """Why a null result of a probe would say nothing of this judge, and that in short; None where it says something."""
-    if name == "anchor":
-        points = judged["points"].dropna()
-        return _why("one_score", points=points.iloc[0]) if len(points) > 1 and points.nunique() == 1 else None
-    (gap,) = [each for each in beside if each.id == "quality_gap_accuracy"]
-    accuracy = f"{gap}, {gap.n} pairs" if gap.n else "no verdict on such a pair could be read"
-    return None if gap.low > 0.5 else _why("does_not_read", accuracy=accuracy)
-
-
 def _detectable(each: Estimate, kept: pd.DataFrame) -> tuple[float, float]:
     """`Finding.smallest` and `Finding.moved`, at the level of Holm's first step.
 
-    By t, which is nearly what sign flips find; but with few questions that move at all, these must become enough for a
-    sign flip, which they do at an effect of their mean size times the share of questions that McNemar's test needs.
+    By t; but of few questions that move enough must do so for a sign flip: their mean size times the share that
+    McNemar's test needs.
     """
     if each.clusters < MIN_CLUSTERS:
         return math.nan, math.nan
-    sizes = kept.groupby("question")["value"].mean().abs()
-    share = detectable_mcnemar(each.clusters, 0, POWER, LEVEL)
-    moved = sizes[sizes > 0]
-    if moved.empty:
+    share, sizes = detectable_mcnemar(each.clusters, 0, POWER, LEVEL), kept.groupby("question")["value"].mean().abs()
+    if (moved := sizes[sizes > 0]).empty:
         return math.nan, share
     return max(detectable_effect(each.se, each.df, POWER, LEVEL), share * float(moved.mean())), math.nan
-
-
-def _found(smallest: float, moved: float) -> str:
-    unmoved = math.isnan(smallest)
-    what = f"a bias that moves {whole(moved)} % of questions" if unmoved else f"an effect of {whole(smallest)} pp"
-    return f"{what} would have been found in {100 * POWER:.0f} % of audits"
 
 
 def whole(share: float) -> int:
@@ -278,18 +268,8 @@ def whole(share: float) -> int:
     return math.ceil(100 * share - 1e-9)
 
 
-def _examples(kept: pd.DataFrame, value: float) -> tuple[str, ...]:
-    """The questions that lean furthest to the side of the effect, by name where they lean equally."""
-    means = kept.groupby("question")["value"].mean() * math.copysign(1, value)
-    by = means.sort_values(ascending=False, kind="stable")
-    return tuple(by[by > 0].index[:NAMED])
-
-
 def worst_first(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings as a reader wants them: biases first, the largest on top; what cannot be told before what is fine.
-
-    An untold probe is no comfort, so it stands above those in which no bias is shown.
-    """
+    """Biases first, the largest on top; what cannot be told, which is no comfort, before what is fine."""
     return sorted(findings, key=lambda each: (WORST.index(each.verdict), -size(each.estimate), each.probe))
 
 
@@ -319,13 +299,11 @@ def _visible(findings: Sequence[Finding]) -> str:
     # No effect exceeds 100 pp; the limit of a bias that was found by luck can.
     sizes = [min(whole(each.smallest), 100) for each in able if not math.isnan(each.smallest)]
     shares = [whole(each.moved) for each in able if not math.isnan(each.moved)]
-    seen = [f"effects above {_range(sizes, 'pp')}"] if sizes else []
-    seen += [f"biases that move at least {_range(shares, '% of questions')}"] if shares else []
+    seen, kinds = [], {"effects above": ("pp", sizes), "biases that move at least": ("% of questions", shares)}
+    for words, (unit, values) in kinds.items():
+        low, high = min(values, default=0), max(values, default=0)
+        span = f"{low} {unit}" if low == high else f"{low} to {high} {unit} (by probe)"
+        seen += [f"{words} {span}"] if values else []
     # Of smaller effects some are found, by luck: a bias or a hint in the same sentence may lie below these sizes.
     only = ", and where no question moved, ".join(seen)
     return f"reliably sees only {only}" if seen else "sees no effect of any size"
-
-
-def _range(values: Sequence[int], unit: str) -> str:
-    low, high = min(values), max(values)
-    return f"{low} {unit}" if low == high else f"{low} to {high} {unit} (by probe)"

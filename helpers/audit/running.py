@@ -25,9 +25,9 @@ from ..figures import Figure, show_audit_card
 from ..figures.style import METADATA
 from ..figures.style import style as style_of
 from ..judge.budget import cost, enough
-from ..providers import as_served, simulated
+from ..providers import simulated
 from ..providers.keys import refuse
-from ..run.asking import costs, tell
+from ..run.asking import costs, look_up, tell
 from ..services import own_server
 from ..types import Estimate, Model, Question, short_hash
 from ..verdicts import unwrapped
@@ -45,10 +45,8 @@ def judge_of(
 ) -> Model:
     """The judge of that name in models.yaml or, with a `base_url`, the model that is called so there.
 
-    `own` holds settings (revision, api_key_env, price, max_tokens, structured, params; None: not given) for the latter,
-    which an entry of models.yaml has itself: `revision` is a text that says which weights answer there; without one the
-    address stands for them, so that another address is another judge. `price` is (input, output) in US dollars a
-    million tokens. What cannot be used is a ConfigError before anything is asked, a price that nobody knows a NoPrice.
+    `own` has settings of the latter: `revision` says which weights answer there (else the address), `price` is in US
+    dollars a million tokens. What cannot be used is a ConfigError, a price that nobody knows a NoPrice.
     """
     given = {key: value for key, value in (own or {}).items() if value is not None}
     known = load_models(paths.MODELS, knowledge)
@@ -105,9 +103,8 @@ CONCURRENCY = 16
 class Audit:
     """One judge's audit: what was asked, what came back, and what may be said of it.
 
-    `judged` is the table of `measuring`, `findings` one a probe, `beside` the numbers of `described`. `returned` are
-    the model ids that the provider told, `unwrapped` counts verdicts by what was taken off before they were read,
-    `cost` holds calls, tokens and dollars of all replies that the audit reads, `account` what this run paid.
+    `judged` is the table of `measuring`, `beside` the numbers of `described`; `returned` are the model ids that came
+    back, `unwrapped` counts what was taken off verdicts, `cost` is that of all replies, `account` what this run paid.
     """
 
     battery: Battery
@@ -119,28 +116,18 @@ class Audit:
     unwrapped: Mapping[str, int]
     cost: Mapping[str, Any]
     account: engine.Account
-
-    @property
-    def data(self) -> str:
-        """Where the verdicts are from: "simulated" or "asked"."""
-        return "simulated" if self.judge.simulated else "asked"
+    data: str
 
 
 async def as_it_is_served(judge: Model) -> Model:
     """The judge; at a server of one's own with the context and the calls at once that this server says."""
-    found, warnings = await as_served([judge], CONCURRENCY)
-    for each in warnings:
-        engine.notice(each)
-    return found.get(judge.name, judge)
+    return (await look_up([judge], CONCURRENCY)).get(judge.name, judge)
 
 
 def prepare(
     model: str, base_url: str | None = None, settings: Mapping[str, Any] | None = None, **limits: float | None
 ) -> tuple[Battery, Model]:
-    """The battery and the judge that is audited, with `limits` (concurrency, timeout_seconds) where they are given.
-
-    A key among the parameters is refused, as is what `judge_of` cannot use.
-    """
+    """The battery and the judge, with `limits` (concurrency, timeout_seconds); a key among them is refused."""
     names = {"base_url": "address", "api_key_env": "variable"}  # "api_key_env" itself reads like a key
     given = {"model": model, "base_url": base_url, **(settings or {})}
     refuse({names.get(name, name): value for name, value in given.items() if value is not None})
@@ -156,11 +143,10 @@ async def ask_battery(
     judgments: str = "ask",
     budget_usd: float = 0.0,
     keep_going: bool = False,
-    concurrency: int | None = None,
-    timeout_seconds: float | None = None,
     figure_style: str = "paper",
     out: str | None = None,
     store: str | None = None,
+    **limits: float | None,
 ) -> Audit:
     """The audit that the parameters of its notebook describe: the plan is printed, then what is missing is asked.
 
@@ -169,7 +155,7 @@ async def ask_battery(
     style_of(figure_style)
     if judgments not in ("ask", "stored"):
         raise ConfigError(f"parameter judgments: {judgments!r}; write ask or stored")
-    battery, judge = prepare(model, base_url, settings, concurrency=concurrency, timeout_seconds=timeout_seconds)
+    battery, judge = prepare(model, base_url, settings, **limits)
     check(folder_of(judge, out), judge)
     replies = Path(store).expanduser().resolve() if store else paths.REPLIES
     if judgments == "ask":
@@ -180,7 +166,7 @@ async def ask_battery(
 
 def folder_of(judge: Model, out: str | None = None) -> Path:
     """Where the notebook writes a judge's card: `out`, or a folder of its own among those of single runs."""
-    default = paths.FIGURES / "runs" / f"audit-{judge.name.removeprefix(AUDITED)}"
+    default = paths.RUNS / f"audit-{judge.name.removeprefix(AUDITED)}"
     return Path(out).expanduser().resolve() if out else default
 
 
@@ -194,22 +180,19 @@ def plan(battery: Battery, judge: Model, folder: Path) -> engine.Plan:
 async def audit(
     battery: Battery, judge: Model, folder: Path, budget_usd: float = 0.0, ask: bool = True, **options: Any
 ) -> Audit:
-    """Ask what is missing of the battery, within the budget, and conclude from all of it.
+    """Ask what is missing of the battery (unless not to `ask`), within the budget, and conclude from all of it.
 
-    With `ask=False` nothing is asked and what is missing is counted as such. What this run paid is told at its end.
-    Before the first call: OverBudget, MissingKey, NoPrice; after the last: Incomplete, which counts what is missing and
-    why, and ValueError where not one reply is there.
+    Before the first call: OverBudget, MissingKey, NoPrice; after the last: Incomplete, and ValueError without any
+    reply.
     """
     budget = engine.Budget(budget_usd, planned=True)
-    if ask:
-        planned = plan(battery, judge, folder)
-        if planned.excess(budget):
-            raise engine.OverBudget(
-                f"{planned.missing} calls are missing and could cost up to {engine.dollars(planned.usd)}, more than "
-                f"--budget-usd {budget_usd:g}; nothing was asked; --budget-usd {enough(planned.usd)} is enough"
-            )
-        if planned.missing:
-            engine.check_keys([judge])
+    planned = plan(battery, judge, folder) if ask else engine.Plan(())
+    if planned.excess(budget):
+        raise engine.OverBudget(
+            f"{planned.missing} calls are missing and could cost up to {engine.dollars(planned.usd)}, more than "
+            f"--budget-usd {budget_usd:g}; nothing was asked; --budget-usd {enough(planned.usd)} is enough"
+        )
+    engine.check_keys([judge] if planned.missing else [])
     asked = trials(battery, judge)
     try:
         judgments = await engine.judge_all(asked, folder=folder, budget=budget, ask=ask, stage=NAME, **options)
@@ -224,11 +207,11 @@ async def audit(
         )
     judged = measuring.table(judgments)
     run = (judged, judge.name, "simulated" if judge.simulated else "asked", battery.seed)
-    beside = measuring.described(*run)
+    beside = tuple(measuring.described(*run))
     findings = tuple(measuring.conclude(judged, measuring.measure(*run), beside))
-    returned, removed = sorted(set(judged["model"].dropna())), Counter(chain.from_iterable(map(unwrapped, judgments)))
+    returned, removed = tuple(sorted({*judged["model"].dropna()})), Counter(chain(*map(unwrapped, judgments)))
     (paid,) = costs(budget.account, judgments)["models"] or [dict(calls=0, input=0, output=0, usd=0.0)]
-    return Audit(battery, judge, judged, findings, tuple(beside), tuple(returned), removed, paid, budget.account)
+    return Audit(battery, judge, judged, findings, beside, returned, removed, paid, budget.account, run[2])
 
 
 #: From this share of replies without a verdict on, the losses are pointed out above the table.
@@ -238,22 +221,18 @@ CARD: Mapping[str, Any] = WORDS["card"]
 
 def render_card(audit: Audit) -> str:
     """The whole card: what is found, worst first, what it was read from, what was done and what that cannot tell."""
-    parts = [
-        f"# Audit of {plain(called(audit.judge))}",
-        bottom_line(audit),
-        "",
-        table(audit),
-        caption(audit),
-        sections(audit),
-    ]
+    title = f"# Audit of {plain(called(audit.judge))}"
+    parts = [title, bottom_line(audit), "", table(audit), caption(audit), sections(audit)]
     # The picture is ours: no text of others stands in its name.
     return "\n\n".join(markdown(part) if part else "![The card as a figure](card.png)" for part in parts) + "\n"
 
 
 def sections(audit: Audit) -> str:
     """What the card says below its table, as Markdown with headings: noise, what came back, what was asked."""
+    known = {each.id: each for each in audit.beside}
+    p = "" if math.isnan(known["excess_flip"].p) else f", p {p_text(known['excess_flip'].p)}"
     parts = {
-        "When nothing is manipulated": _described(audit),
+        "When nothing is manipulated": [line.format(**known, p=p) for line in CARD["described"]],
         "What came back": [*_rows("condition", outcomes(audit.judged)), "", *_facts(audit)],
         "What was asked, and what it cannot tell": _probes(),
     }
@@ -283,8 +262,8 @@ def said(audit: Audit) -> str:
     """The card for the terminal: one screen, worst first."""
     lines = [headline(audit), *_warnings(audit), ""]
     for each in worst_first(audit.findings):
-        hint = "a hint; " if each.verdict == "hint" else ""
-        why = f"{hint}found from {_detected(each)}" if each.verdict in ("hint", "not shown") else each.words
+        found = {"hint": "a hint; found from ", "not shown": "found from "}.get(each.verdict)
+        why = f"{found}{_detected(each)}" if found else each.words
         lines.append(f"{each.title:<17}{each.said:<16}{each.estimate!s:<28}{why}".rstrip())
     return "\n".join(lines).replace("**", "")
 
@@ -332,22 +311,15 @@ def _detected(each: Finding) -> str:
     return "" if math.isnan(each.moved) else f"{whole(each.moved)} % of questions"
 
 
-def _described(audit: Audit) -> list[str]:
-    known = {each.id: each for each in audit.beside}
-    p = "" if math.isnan(known["excess_flip"].p) else f", p {p_text(known['excess_flip'].p)}"
-    return [line.format(**known, p=p) for line in CARD["described"]]
-
-
 def _facts(audit: Audit) -> list[str]:
     judge, usd = audit.judge, audit.cost["usd"]
-    sent = ", ".join(f"{name} {value}" for name, value in judge.params.items())
     values = {
         "spent": "at a price that is not known" if math.isnan(usd) else f"{engine.dollars(usd)} at today's prices",
         "model_id": plain(judge.model_id),
         "returned": listed(plain(each) for each in audit.returned) or "nobody says",
         "form": "JSON by a schema" if judge.structured else "a marked last line",
         "order": CARD["grouped" if all(own_server(url) for _, url in judge.addresses) else "mixed"],
-        "params": plain(sent) or "no parameter",
+        "params": plain(", ".join(f"{name} {value}" for name, value in judge.params.items())) or "no parameter",
         "unwrapped": ", ".join(f"{kind} {count:,}" for kind, count in sorted(audit.unwrapped.items())),
         "level": measuring.LEVEL,
     }
@@ -356,9 +328,8 @@ def _facts(audit: Audit) -> list[str]:
 
 
 def _probes() -> Iterator[str]:
-    estimands = load_numbers(NAME).estimands
     for each in PROBES.values():
-        number = estimands[each.id]
+        number = load_numbers(NAME).estimands[each.id]
         limit = number.fails.partition(" It holds for ")[0]
         yield f"- {number.words} Compared: {each.sides}. What it cannot tell: {limit}"
     yield CARD["limits"]
@@ -370,25 +341,24 @@ FACTS = f"{CARD_NAME}.json"
 
 def drawn(audit: Audit, style: str = "paper") -> Figure:
     """The card as a figure, worst first."""
-    lines, notes = [], {}
-    for each in worst_first(audit.findings):
-        found = (each.estimate, each.verdict, each.words, each.p, each.smallest)
-        lines.append(CardLine(audit.judge.name, each.title, *found))
-        notes[each.title] = each.short
-    sides = {each.title: each.sides for each in PROBES.values()}
+    found = worst_first(audit.findings)
+    lines = [
+        CardLine(audit.judge.name, each.title, each.estimate, each.verdict, each.words, each.p, each.smallest)
+        for each in found
+    ]
+    notes, sides = ({each.title: each.short for each in found}, {each.title: each.sides for each in PROBES.values()})
     return show_audit_card(lines, sides, measuring.SAID, caption(audit), notes, style, CARD_NAME)
 
 
 def facts(audit: Audit) -> dict[str, Any]:
     """The card for programs: the same for the same replies, without a time or a path; effects as fractions."""
     counts, judge = outcomes(audit.judged), audit.judge
-    names = ("name", "provider", "model_id", "structured", "max_tokens")
     return {
         "protocol": PROTOCOL,
         "experiment": NAME,
         "data": audit.data,
         "judge": {
-            **{name: getattr(judge, name) for name in names},
+            **{name: getattr(judge, name) for name in ("name", "provider", "model_id", "structured", "max_tokens")},
             "identity": identity(judge),
             "returned": list(audit.returned),
             "params": dict(judge.params),

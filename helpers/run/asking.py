@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from types import SimpleNamespace
+from itertools import islice
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..biases.protocol import Bias, load_bias
@@ -43,25 +43,36 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+#: What run.json calls the fields of `Spending`, where it has another name for them.
+CALLED = {"usd": "spent_usd", "reserved": "reserved_usd", "limit": "budget_usd"}
+
+
 def costs(account: Account, judgments: Iterable[Judgment]) -> dict[str, Any]:
     """For run.json: the dollars spent in this run, of each model calls, tokens and what its replies cost, the account.
 
-    `models` counts all replies that the run reads, `stored` those of them that were asked before it; replies that two
-    experiments share count in both. `usd` is at today's price, None where none is known. Published judgments have no
-    models. `account` holds what this run sent, failed attempts too, as `Spending` tells it, and the sums.
+    `models` counts all replies that the run reads, `stored` those that were asked before it; `usd` is at today's price,
+    None where none is known. `account` holds what this run sent, failed attempts too.
     """
-    every, before = dict[str, Counter[str]](), dict[str, Counter[str]]()
+    used: dict[str, dict[str, Counter[str]]] = {"models": {}, "stored": {}}
     for key, each in _replied(judgments).items():
-        for found in (every,) if key in account.replies else (every, before):
-            found.setdefault(each.trial.request.model.name, Counter()).update(_used(each))
+        usd, usage, name = math.nan, each.completion.usage, each.trial.request.model.name
+        with suppress(NoPrice):
+            usd = actual(each.trial.request, each.completion)
+        for models in (used["models"],) if key in account.replies else used.values():
+            counts = {"calls": 1, "input": usage.input or 0, "output": usage.output or 0, "usd": usd}
+            models.setdefault(name, Counter()).update(counts)
+
+    def described(row: Spending) -> dict[str, Any]:
+        fields = {CALLED.get(name, name): value for name, value in vars(row).items() if name != "simulated"}
+        return fields | {"remaining_usd": row.remaining}
+
     return {
         "spent_usd": account.total.usd,
-        "models": [{"model": name, **every[name]} for name in sorted(every)],
-        "stored": [{"model": name, **before[name]} for name in sorted(before)],
+        **{kind: [{"model": name, **models[name]} for name in sorted(models)] for kind, models in used.items()},
         "account": {
             "budget_usd": account.limit,
-            "models": [_described(row) for row in account.rows],
-            "total": _described(account.total),
+            "models": [described(row) for row in account.rows],
+            "total": described(account.total),
         },
     }
 
@@ -69,8 +80,7 @@ def costs(account: Account, judgments: Iterable[Judgment]) -> dict[str, Any]:
 def tell(name: str, account: Account, judgments: Iterable[Judgment]) -> None:
     """The account of a run as a short table, where anybody but simulated models was asked.
 
-    It goes where progress goes, and under the cell of a notebook that somebody looks at: what a run cost is no result,
-    and a rerun, which asks nothing, must give the same report.
+    It goes where progress goes, and under the cell that somebody looks at: a rerun must give the same report.
     """
     if all(row.simulated for row in account.rows):
         return
@@ -88,25 +98,6 @@ def tell(name: str, account: Account, judgments: Iterable[Judgment]) -> None:
     display(Markdown(f"```text\n{text}\n```"))
 
 
-def _used(each: Judgment) -> dict[str, Any]:
-    """What a reply has used, in dollars at today's price."""
-    try:
-        usd = actual(each.trial.request, each.completion)
-    except NoPrice:
-        usd = math.nan
-    usage = each.completion.usage
-    return {"calls": 1, "input": usage.input or 0, "output": usage.output or 0, "usd": usd}
-
-
-#: What run.json calls the fields of `Spending`, where it has another name for them.
-CALLED = {"usd": "spent_usd", "reserved": "reserved_usd", "limit": "budget_usd"}
-
-
-def _described(row: Spending) -> dict[str, Any]:
-    fields = {CALLED.get(name, name): value for name, value in vars(row).items() if name != "simulated"}
-    return fields | {"remaining_usd": row.remaining}
-
-
 def _replied(judgments: Iterable[Judgment]) -> dict[str, Judgment]:
     """The judgments that have a reply, by its key: trials that share a request share its reply."""
     return {each.trial.request.key: each for each in judgments if each.completion is not None}
@@ -114,10 +105,7 @@ def _replied(judgments: Iterable[Judgment]) -> dict[str, Judgment]:
 
 @contextmanager
 def resumable(budget: Budget, ahead: Mapping[str, int]) -> Iterator[None]:
-    """Let an interrupt say so too where it comes before or between the calls, and name those that are `ahead`.
-
-    `ahead` counts the missing calls of each stage that has not begun when the interrupt comes.
-    """
+    """Let an interrupt say so too where it comes before or between the calls, and name the calls that are `ahead`."""
     try:
         yield
     except (KeyboardInterrupt, asyncio.CancelledError) as interrupt:
@@ -133,9 +121,8 @@ class Asked:
     """A run after its last reply: what was asked, what came back, and the frame that the metrics read.
 
     `data` says where the verdicts are from: simulated, asked, hub or folder. `unjudged` names questions left out and
-    why. `plan` is the plan before the run, None where nothing was to be asked. `said` holds the replies of the stages
-    before judging, by key. `account` is what asking cost, model by model. `controls` tells for each judge which repeat
-    of the control group serves. Published judgments have no `questions`, `answers` and `judgments`, only the frame.
+    why. `said` holds the replies of the stages before judging, by key. `controls` tells for each judge which repeat of
+    the control group serves. Of published judgments there is only the frame.
     """
 
     experiment: Experiment
@@ -151,14 +138,9 @@ class Asked:
     controls: Mapping[str, Control] = field(default_factory=dict)
 
     @property
-    def simulator(self) -> SimpleNamespace:
+    def simulator(self) -> ModuleType:
         """What simulated judges feel before noise, by functions: what was planted follows from it without a call."""
-        return SimpleNamespace(
-            before_noise=simulated.before_noise,
-            of_passages=simulated.felt_on_passage,
-            shown=simulated.read_prompt,
-            chances=simulated.chances,
-        )
+        return simulated
 
 
 def bias_of(experiment: Experiment) -> Bias:
@@ -173,55 +155,96 @@ def check(experiment: Experiment) -> None:
 
 
 def budget_of(experiment: Experiment) -> Budget:
-    """What a run may spend, in all and on single models; nothing of it is spent yet.
-
-    `budget_total_usd` also counts what earlier runs may have been billed.
-    """
+    """What a run may spend, in all and on single models; `budget_total_usd` counts earlier runs of it, too."""
     total = experiment.parameters.get("budget_total_usd")
     before = 0.0 if total is None else earlier(experiment.name, experiment.models, experiment.store)
     return Budget(experiment.budget_usd, limits_of(experiment), total=total, earlier=before)
 
 
-async def served(*experiments: Experiment) -> list[Experiment]:
-    """The experiments with models at own servers as these say that they serve them; each server is asked once.
-
-    One that asks nobody has its models as they are.
-    """
-    most = max((each.concurrency for each in experiments), default=1)
-    models = chain.from_iterable(each.models for each in experiments if each.judgments == "ask")
-    found, warnings = await as_served(models, most)
+async def look_up(models: Iterable[Model], concurrency: int) -> dict[str, Model]:
+    """Those at own servers, by name, as these say that they serve them; what is odd there is said."""
+    found, warnings = await as_served(models, concurrency)
     for each in warnings:
         notice(each)
+    return found
+
+
+async def served(*experiments: Experiment) -> list[Experiment]:
+    """The experiments with models at own servers, unless nobody is asked, as these say that they serve them."""
+    most = max((each.concurrency for each in experiments), default=1)
+    found = await look_up((model for each in experiments if each.judgments == "ask" for model in each.models), most)
 
     def at(each: Any) -> Any:
         if isinstance(each, Mapping):
             return {name: at(value) for name, value in each.items()}
+        if isinstance(each, tuple):
+            return tuple(map(at, each))
         return found.get(each.name, each) if isinstance(each, Model) else each
 
-    return [
-        replace(
-            each,
-            judges=tuple(map(at, each.judges)),
-            candidates=tuple(map(at, each.candidates)),
-            own=at(each.own),
-        )
-        for each in experiments
-    ]
+    names = ("judges", "candidates", "own")
+    return [replace(each, **{name: at(getattr(each, name)) for name in names}) for each in experiments]
+
+
+Answers = Mapping[tuple[str, str], Answer] | None
+Stages = Mapping[str, Sequence[Trial]]
+
+
+def _material(experiment: Experiment) -> tuple[tuple[Question, ...], Answers]:
+    """The questions of a run and its published answers, None where candidates are asked."""
+    questions = questions_of(experiment)
+    answers = answers_of(experiment, questions)
+    for model in _speaking(experiment, answers):
+        if model.simulated:
+            simulated.traits_of(model)  # an impossible one is refused by name
+    return questions, answers
+
+
+async def _trials(
+    experiment: Experiment, questions: Sequence[Question], given: Answers, ahead: dict[str, int], **options: Any
+) -> tuple[Stages, dict[str, Judgment]]:
+    """The trials of each stage, and the replies to those before the last; ValueError where nothing can be judged.
+
+    Without options as far as stored replies determine them. A stage that begins is no longer `ahead`.
+    """
+    bias, trials, said = bias_of(experiment), dict[str, Sequence[Trial]](), dict[str, Judgment]()
+    options = options or {"folder": experiment.store, "ask": False}
+    for stage in bias.stages:
+        ahead.pop(stage, None)
+        trials[stage] = bias.trials(stage, experiment, questions, said, given)
+        if stage != bias.stages[-1]:
+            said |= _replied(await judge_all(trials[stage], stage=stage, **options))
+    if trials[bias.stages[-1]]:
+        return trials, said
+    unjudged = bias.unfit(bias.answers(experiment, questions, said) if given is None else given)
+    why = "".join(f" ({first}: {', '.join(reasons)})" for first, reasons in [*unjudged.items()][:1])
+    raise ValueError(f"none of {len(questions)} questions has {bias.needs}{why}")
+
+
+async def _served_controls(experiment: Experiment, trials: Stages, now: float) -> tuple[Stages, dict[str, Control]]:
+    """The stages with each judge's control group under the repeat numbers that serve; as they are where none is."""
+    control, found, settled = bias_of(experiment).control, dict[str, Control](), dict(trials)
+    for name, some in trials.items() if control else ():
+        here = await controls(some, control, experiment.store, now, experiment.max_age_days)
+        settled[name] = serving(some, control, here)
+        found |= here
+    return settled, found
+
+
+async def stages(experiment: Experiment, now: float) -> tuple[Stages, dict[str, Control]]:
+    """The trials of a run, by stage, as far as stored replies determine them, and the controls that serve `now`."""
+    trials, _ = await _trials(experiment, *_material(experiment), {})
+    return await _served_controls(experiment, trials, now)
 
 
 async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
-    """Calls, tokens and dollars of a run before it is started; stored or published judgments need no call.
-
-    Published judgments are read all the same, so that what is wrong with them shows here.
-    """
+    """Calls, tokens and dollars of a run before it is started; published judgments are read to show what is wrong."""
     if experiment.judgments != "ask":
         if experiment.judgments != "stored":
             judgments_of(experiment)
         return Plan(())
     (experiment,) = await served(experiment)
     known, found = await stages(experiment, (clock or Clock()).wall())
-    control = bias_of(experiment).control
-    return replace(_planned(known, experiment), notes=notes(known, control, found))
+    return replace(_planned(known, experiment), notes=notes(known, bias_of(experiment).control, found))
 
 
 async def pilot(experiment: Experiment, calls: int, clock: Clock | None = None) -> None:
@@ -238,11 +261,10 @@ async def pilot(experiment: Experiment, calls: int, clock: Clock | None = None) 
     missing: dict[str, dict[str, Trial]] = {}
     for judgment in await judge_all(trials, folder=experiment.store, ask=False):
         request = judgment.trial.request
-        of_model = missing.setdefault(request.model.name, {})
-        if judgment.completion is None and not request.model.simulated and len(of_model) < calls:
-            of_model.setdefault(request.key, judgment.trial)
+        if judgment.completion is None and not request.model.simulated:
+            missing.setdefault(request.model.name, {}).setdefault(request.key, judgment.trial)
     await judge_all(
-        [trial for of_model in missing.values() for trial in of_model.values()],
+        [trial for by_key in missing.values() for trial in islice(by_key.values(), calls)],
         folder=experiment.store,
         budget=budget_of(experiment),
         stage="pilot",
@@ -250,20 +272,6 @@ async def pilot(experiment: Experiment, calls: int, clock: Clock | None = None) 
         concurrency=experiment.concurrency,
         keep_going=experiment.parameters.get("keep_going", False),
     )
-
-
-async def stages(experiment: Experiment, now: float) -> tuple[Mapping[str, list[Trial]], dict[str, Control]]:
-    """The trials of a run, stage by stage as far as stored replies determine them, and the controls that serve `now`.
-
-    ValueError where nothing can be asked.
-    """
-    questions = questions_of(experiment)
-    given = answers_of(experiment, questions)
-    _speaking(experiment, given)
-    known = await _known(experiment, questions, given)
-    if not known[bias_of(experiment).stages[-1]]:
-        raise _unasked(experiment, questions, given or {})
-    return await _with_controls(experiment, known, now)
 
 
 def caution(experiment: Experiment) -> str:
@@ -276,9 +284,8 @@ def caution(experiment: Experiment) -> str:
 async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Asked:
     """Run an experiment: its plan is checked against the budget before the first call, then missing replies are asked.
 
-    `judgments="stored"` asks nothing and leaves missing judgments in the frame; "hub" or a path loads published ones.
-    Errors: OverBudget, MissingKey, NoPrice and whatever is wrong with the parameters before any call; Incomplete after
-    the last, and ValueError where no question has an answer of every candidate.
+    `judgments="stored"` leaves missing judgments in the frame; "hub" or a path loads published ones. OverBudget,
+    MissingKey, NoPrice and wrong parameters come before any call, Incomplete after the last.
     """
     if experiment.judgments not in ("ask", "stored"):
         frame = bias_of(experiment).published_frame(judgments_of(experiment))
@@ -296,17 +303,12 @@ async def _asked(
     experiment: Experiment, show: bool, budget: Budget, ahead: dict[str, int], options: dict[str, Any]
 ) -> Asked:
     """The run itself; `ahead` gets the missing calls of each stage, until it begins."""
-    asking = experiment.judgments == "ask"
-    bias, questions = bias_of(experiment), questions_of(experiment)
-    given = answers_of(experiment, questions)
-    speaking = _speaking(experiment, given)
-    clock = options.setdefault("clock", Clock())
-    before = await _known(experiment, questions, given)
-    known, found = await _with_controls(experiment, before, clock.wall())
-    planned = _planned(known, experiment) if asking else None
-    if planned is not None:
-        if not known[bias.stages[-1]]:
-            raise _unasked(experiment, questions, given or {})
+    asking, bias, clock = experiment.judgments == "ask", bias_of(experiment), options.setdefault("clock", Clock())
+    questions, given = _material(experiment)
+    trials, said = await _trials(experiment, questions, given, {})
+    planned = None
+    if asking:
+        planned = _planned((await _served_controls(experiment, trials, clock.wall()))[0], experiment)
         if planned.missing and budget.total is None:
             with suppress(NoPrice):  # nobody needs the price of a model whose replies are all stored
                 budget.earlier = earlier(experiment.name, experiment.models, experiment.store)
@@ -318,94 +320,31 @@ async def _asked(
     options.setdefault("concurrency", experiment.concurrency)
     options.setdefault("keep_going", experiment.parameters.get("keep_going", False))
     # Where nothing is missing, stages before judging bring nothing that the trials were not made of already.
-    settled = not (planned and planned.missing)
-    before, known = (before if settled else {}), {}  # else others are asked, and both would be held
-    said: dict[str, Judgment] = {}
-    for stage in bias.stages[:-1]:
-        trials = before[stage] if settled else bias.trials(stage, experiment, questions, said, given)
-        ahead.pop(stage, None)
-        said |= _replied(await judge_all(trials, stage=stage, **options))
-    judging = bias.stages[-1]
-    trials = before[judging] if settled else bias.trials(judging, experiment, questions, said, given)
-    answers = given if given is not None else bias.answers(experiment, questions, said)
-    if not trials:
-        raise _unasked(experiment, questions, answers)
+    if planned and planned.missing:
+        trials, said = {}, {}  # else those to come and these would both be held
+        trials, said = await _trials(experiment, questions, given, ahead, **options)
+    answers, judging = bias.answers(experiment, questions, said) if given is None else given, bias.stages[-1]
     ahead.pop(judging, None)
-    judgments, found = await judged(experiment, trials, bias.control, judging, options)
+    judgments, found = await judged(experiment, trials[judging], bias.control, judging, options)
     frame = bias.tidy(partnered(judgments, bias.control, found) if found else judgments, answers)
     frame = with_clusters(frame, questions)
     account = budget.account
     if show:
         tell(experiment.name, account, (*said.values(), *judgments))
-    return Asked(
-        experiment=experiment,
-        questions=questions,
-        answers=answers,
-        judgments=tuple(judgments),
-        frame=frame,
-        data="simulated" if any(model.simulated for model in speaking) else "asked",
-        unjudged=bias.unfit(answers),
-        plan=planned,
-        said=said,
-        account=account,
-        controls=found,
-    )
-
-
-def _unasked(
-    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
-) -> ValueError:
-    """Why there is nothing to judge, with the first answer that is not fit."""
-    bias = bias_of(experiment)
-    unjudged = bias.unfit(answers)
-    first = next(iter(unjudged), "")
-    why = f" ({first}: {', '.join(unjudged[first])})" if first else ""
-    return ValueError(f"none of {len(questions)} questions has {bias.needs}{why}")
-
-
-async def _with_controls(
-    experiment: Experiment, known: Mapping[str, list[Trial]], now: float
-) -> tuple[Mapping[str, list[Trial]], dict[str, Control]]:
-    """The stages with each judge's control group under the repeat numbers that serve; as they are where none is."""
-    control = bias_of(experiment).control
-    if control is None:
-        return known, {}
-    found: dict[str, Control] = {}
-    settled = {}
-    for name, trials in known.items():
-        here = await controls(trials, control, experiment.store, now, experiment.max_age_days)
-        settled[name] = serving(trials, control, here)
-        found |= here
-    return settled, found
+    data = "simulated" if any(model.simulated for model in _speaking(experiment, given)) else "asked"
+    material = (experiment, questions, answers, tuple(judgments), frame, data, bias.unfit(answers), planned)
+    return Asked(*material, said=said, account=account, controls=found)
 
 
 def _speaking(experiment: Experiment, given: Mapping[tuple[str, str], Answer] | None) -> tuple[Model, ...]:
-    """The models whose words this run is made of; a simulated one with impossible traits is refused by name."""
-    speaking = experiment.judges
-    if given is None:
-        speaking += experiment.writers
-    for model in speaking:
-        if model.simulated:
-            simulated.traits_of(model)
-    return speaking
+    """The models whose words this run is made of."""
+    return experiment.judges + (experiment.writers if given is None else ())
 
 
 def refuse_early(planned: Plan, speaking: Sequence[Model]) -> None:
     """MissingKey for all stages at once: a judge without a key must be found out before its candidates are paid."""
     asked = {row.model for row in planned.rows if row.missing}
     check_keys({model.name: model for model in speaking if model.name in asked}.values())
-
-
-async def _known(
-    experiment: Experiment, questions: Sequence[Question], given: Mapping[tuple[str, str], Answer] | None
-) -> dict[str, list[Trial]]:
-    """The trials of all stages, as far as stored replies determine them."""
-    bias, said, known = bias_of(experiment), {}, {}
-    for stage in bias.stages:
-        known[stage] = bias.trials(stage, experiment, questions, said, given)
-        if stage != bias.stages[-1]:
-            said |= _replied(await judge_all(known[stage], folder=experiment.store, ask=False))
-    return known
 
 
 def _planned(stages: Mapping[str, Sequence[Trial]], experiment: Experiment) -> Plan:
@@ -419,27 +358,23 @@ def _planned(stages: Mapping[str, Sequence[Trial]], experiment: Experiment) -> P
 def check_ready(experiment: Experiment) -> None:
     """Raise MissingKey or NoPrice where a call that is missing needs a key that is not set or has no known price.
 
-    What is stored needs neither. So where one of the models lacks something, all is planned: only then it shows
-    whether that one will be asked.
+    What is stored needs neither: only a plan shows whether a model that lacks something will be asked.
     """
     if experiment.judgments != "ask":
         return
-    try:
+    with suppress(NoPrice):
         for model in experiment.models:
             cost(model, 0, 0)
-        lacking = bool(missing_keys(experiment.models))
-    except NoPrice:
-        lacking = True
-    if lacking:
-        refuse_early(asyncio.run(plan(experiment)), experiment.models)
+        if not missing_keys(experiment.models):
+            return
+    refuse_early(asyncio.run(plan(experiment)), experiment.models)
 
 
 def parameters(notebook: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a notebook by name, as they are now; call it with `globals()` in the setup cell.
 
     They are what the cells before the first such call assign, so a name that only papermill injects is among them, and
-    `load_experiment` refuses it. What is assigned later, to look around, is none. Of a notebook that runs as a script,
-    which keeps no cells, they are all plain values.
+    `load_experiment` refuses it. Of a script, which keeps no cells, they are all plain values.
     """
     if "In" not in notebook:
         plain = (type(None), bool, int, float, str, list, dict)

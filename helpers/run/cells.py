@@ -177,8 +177,8 @@ Runner = Callable[[Path, Path, Mapping[str, Any]], Result]
 class Task:
     """What a machine needs to run a cell, besides the same code and the keys of the models.
 
-    `stored` holds the lines of the main store that the cell may need, by model; `budget_usd` is the most that it may
-    spend; `code` names the state of the code that is to run it; `token` is unique to this try.
+    `stored` holds the lines of the main store that it may need, by model; `code` names the state of the code; `token`
+    is unique to this try.
     """
 
     cell: Cell
@@ -195,7 +195,6 @@ class Outcome:
     `files` are what it wrote, by place in its folder, where that folder is not on the disk of the one who asked.
     """
 
-    id: str
     errors: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     spent_usd: float = 0.0
@@ -210,8 +209,8 @@ class Outcome:
 def run_cell(task: Task, folder: Path, run: Runner = execute) -> Outcome:
     """Run the notebooks of a cell one after the other; `folder` gets one of results each, and `replies`.
 
-    A notebook whose config says `after:` one that failed is not run. What a cell has spent is what its new lines cost;
-    where they do not tell all (a kernel that died with calls in flight, a full disk), all that it was given.
+    A cell has spent what its new lines cost; where they do not tell all (a kernel that died, a full disk), all it was
+    given.
     """
     begun, replies, errors, spent, untold = time.monotonic(), folder / REPLIES, {}, 0.0, False
     replies.mkdir(parents=True, exist_ok=True)
@@ -234,7 +233,7 @@ def run_cell(task: Task, folder: Path, run: Runner = execute) -> Outcome:
         untold = untold or result.untold
         spent = max(spent, task.budget_usd) if untold else spent
     named = {notebook.stem: errors[name] for name, notebook in task.cell.experiments.items() if name in errors}
-    return Outcome(task.cell.id, named, time.monotonic() - begun, spent)
+    return Outcome(named, time.monotonic() - begun, spent)
 
 
 def new_lines(task: Task, folder: Path) -> dict[str, bytes]:
@@ -278,9 +277,6 @@ def unpack(files: Mapping[str, bytes], folder: Path) -> None:
             quiet(part, place)
             place.with_name("report.failed.ipynb").unlink(missing_ok=True)
         os.replace(part, place)
-
-
-# --- what is kept of a cell -------------------------------------------------------------------------------------------
 
 
 def keep(cell: Cell, folder: Path, outcome: Outcome, began_with: str) -> None:
@@ -351,8 +347,8 @@ code = cache(code_now)
 def take_in(lines: Path, replies: Path) -> None:
     """Move the replies of a cell into the main store: what is there already is not doubled, the first counts.
 
-    Who still writes to one of their files is waited for (a run of the main store, a process of a run that was killed),
-    and nobody else writes to them until this is done. Lines that no run can use are named, and kept beside the file.
+    Who still writes to one of their files is waited for, and nobody else writes to them until this is done. Lines that
+    no run can use are named, and kept beside the file.
     """
     with ExitStack() as stack:
         here = sorted(lines.glob("*.jsonl")) if lines.is_dir() else []
@@ -389,30 +385,24 @@ def _done(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[Cell, Path]]:
 
 
 def numbers(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
-    """A row a cell, experiment and number of the cells that are done.
-
-    Columns: cell, what varies, experiment, id, `where.<...>` for what each number is of, and FIELDS.
-    """
+    """A row a cell, experiment and number of the cells that are done: what varies, `where.<...>`, and FIELDS."""
     import pandas as pd
 
     rows = [
-        {"cell": cell.id, **_values(cell), "experiment": place.name}
-        | {f"where.{name}": value for name, value in number["where"].items()}
-        | {name: number.get(name) for name in ("id", *FIELDS)}
+        number | {"cell": cell.id, **_values(cell), "experiment": place.name}
         for cell, place in _done(cells, folder)
         for number in json.loads((place / "numbers.json").read_text(encoding="utf-8"))["numbers"]
     ]
-    wheres = sorted({name for row in rows for name in row if name.startswith("where.")})
-    return pd.DataFrame(rows, columns=["cell", *_varied(cells), "experiment", "id", *wheres, *FIELDS])
+    frame = pd.json_normalize(rows)
+    wheres = sorted(name for name in frame if name.startswith("where."))
+    return frame.reindex(columns=["cell", *_varied(cells), "experiment", "id", *wheres, *FIELDS])
 
 
 def results(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
-    """A row a cell, experiment and line of its judge card, that is a judge and measure.
+    """A row a cell, experiment and line of its judge card, that is a judge and measure; published data are left out.
 
-    Published data, which all cells share, are left out. Columns: cell, what varies, experiment, data, judge, measure,
-    id and where (which number it is; as JSON), verdict, value, low, high, unit, n, clusters, p (after the experiment's
-    correction, which holds within the cell), smallest (the smallest effect found in 80 % of such runs), words. NaN
-    where there is no interval or no test.
+    p is after the experiment's correction, which holds within the cell; `smallest` is the effect found in 80 % of such
+    runs.
     """
     import pandas as pd
 
@@ -429,9 +419,8 @@ def results(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
 def runs(cells: Sequence[Cell], folder: Path) -> list[Run]:
     """The judge cards of the cells that are done, in their order, with the settings of each cell in words.
 
-    Who judges stands beside the lines and is no setting where no judge is in two cells of the same other settings.
-    Values have the names of their parameters where these are short or not all cells have them. Where words would be too
-    long to be told apart, a cell is named by its id, as in the tables.
+    Who judges is no setting where no judge is in two cells of the same other settings. Values have the names of their
+    parameters where these are short or not all cells have them; where words are too long, a cell is named by its id.
     """
     from ..figures.cards import Run
 

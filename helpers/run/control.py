@@ -29,9 +29,9 @@ Place = tuple[object, ...]
 class Control:
     """The control of one judge: which repeat of it serves each (place, condition, repeat) of the treated trials.
 
-    `gap_days` is the longest time between two partners (NaN before there are any). `stale` says why stored replies do
-    not serve, where others have to be asked. `unsettled` counts the stored replies that are to serve treated ones which
-    are not asked yet: should their model turn out to be another, they do not.
+    `gap_days` is the longest time between two partners (NaN before there are any), `stale` says why stored replies do
+    not serve. `unsettled` are stored replies for treated ones not asked yet: should their model be another, they do not
+    serve.
     """
 
     serves: Mapping[tuple[Place, str, int], int] = field(default_factory=dict)
@@ -154,19 +154,19 @@ async def _stored(
 
 def probes(trials: Sequence[Trial], control: str, found: Mapping[str, Control]) -> list[Trial]:
     """One treated trial of each judge whose stored control can only be trusted once a reply has told the model."""
+    waiting = {(judge, place) for judge, at in found.items() for place, _ in at.unsettled}
     first: dict[str, Trial] = {}
     for trial in trials:
-        at = found.get(trial.judge.name)
-        if at and trial.condition != control and any(place == place_of(trial) for place, _ in at.unsettled):
+        if trial.condition != control and (trial.judge.name, place_of(trial)) in waiting:
             first.setdefault(trial.judge.name, trial)
-    return list(first.values())
+    return [*first.values()]
 
 
 def serving(trials: Sequence[Trial], control: str, found: Mapping[str, Control]) -> list[Trial]:
     """The trials with each judge's control asked under the repeat numbers that serve, and no others.
 
-    Each control trial keeps its own place in the order; numbers beyond those are asked where the first of what they
-    serve is, before or after it by lot, so that a control is not always the earlier one.
+    Each control trial keeps its place; numbers beyond those are asked beside the first that they serve, before or after
+    it by lot, so that a control is not always the earlier one.
     """
     numbers: dict[tuple[str, Place], dict[int, tuple[str, int]]] = {}
     for judge, at in found.items():
@@ -193,10 +193,11 @@ def serving(trials: Sequence[Trial], control: str, found: Mapping[str, Control])
             continue
         beside = [n for n in left.get(key, ()) if numbers[key][n][0] == trial.condition]
         left[key] = [n for n in left.get(key, ()) if n not in beside]
-        around = [(int(short_hash("beside", trial.request.key, n), 16) % 2, n) for n in beside]
-        asked = [(after, _again(plain[key][numbers[key][n][1]], n)) for after, n in around]
-        result += [each for after, each in asked if not after]
-        result += [trial, *(each for after, each in asked if after)]
+        around: tuple[list[Trial], list[Trial]] = ([], [])
+        for n in beside:
+            lot = int(short_hash("beside", trial.request.key, n), 16) % 2
+            around[lot].append(_again(plain[key][numbers[key][n][1]], n))
+        result += [*around[0], trial, *around[1]]
     return result
 
 
@@ -209,16 +210,15 @@ def _again(trial: Trial, number: int) -> Trial:
 def partnered(judgments: Iterable[Judgment], control: str, found: Mapping[str, Control]) -> list[Judgment]:
     """The judgments as frames are to hold them: control repeats numbered from 0, treated trials naming their partner's.
 
-    Where nothing had to be asked again, that is the number it has. Where the control is asked more often than what is
-    compared with it, the partners are its last repeats: the first ones may have been used to select items.
+    Where the control is asked more often than what is compared with it, the partners are its last repeats: the first
+    ones may have been used to select items.
     """
     judgments = list(judgments)
-    ranks: dict[tuple[str, Place], dict[int, int]] = {}
+    numbers: dict[tuple[str, Place], set[int]] = {}
     for judge, at in found.items():
-        by: dict[Place, set[int]] = {}
         for (place, _, _), number in at.serves.items():
-            by.setdefault(place, set()).add(number)
-        ranks |= {(judge, place): {n: rank for rank, n in enumerate(sorted(some))} for place, some in by.items()}
+            numbers.setdefault((judge, place), set()).add(number)
+    ranks = {key: {n: rank for rank, n in enumerate(sorted(several))} for key, several in numbers.items()}
     askings: dict[tuple[str, Place, str], int] = {}
     for trial in (each.trial for each in judgments):
         key = (trial.judge.name, place_of(trial), trial.condition)
@@ -256,47 +256,38 @@ async def judged(
         return await judge_all(trials, stage=stage, **options), {}
     start, told = options["clock"].wall(), set()
 
-    async def settled(now: float, since: float) -> dict[str, Control]:
-        found = await controls(trials, control, experiment.store, now, experiment.max_age_days, since)
+    async def settled(now: float) -> tuple[list[Trial], dict[str, Control]]:
+        found = await controls(trials, control, experiment.store, now, experiment.max_age_days, start)
         for judge, at in sorted(found.items()):
             if at.stale and judge not in told:
                 told.add(judge)
                 numbers = ", ".join(map(str, at.repeats))
                 notice(f"{judge}: a stored control group does not serve ({at.stale}); used now, by repeat: {numbers}")
-        return found
+        return serving(trials, control, found), found
 
-    found = await settled(start, start)
+    def keys(asked: Sequence[Trial]) -> set[str]:
+        return {trial.request.key for trial in asked}
+
+    asked, found = await settled(start)
+    planned, before = keys(asked), set[str]()
     if options["ask"] and (first := probes(trials, control, found)):
         await judge_all(first, stage="first", **options)
-        before, found = found, await settled(start, start)
-        options["budget"].planned &= found == before or _keys(trials, control, found) <= _keys(trials, control, before)
-    asked = serving(trials, control, found)
-    judgments = await judge_all(asked, stage=stage, **options)
-    # A model that changed in the middle of the run shows only now.
-    found = await settled(options["clock"].wall(), start)
-    again = serving(trials, control, found)
-    now, before = ({trial.request.key for trial in each} for each in (again, asked))
-    if now != before:
-        options["budget"].planned &= not options["ask"] or now <= before
-        judgments = await judge_all(again, stage=stage, **options)
-        found = await settled(options["clock"].wall(), start)
+        asked, found = await settled(start)
+    for _ in range(2):  # a model that changed in the middle of the run shows only after it
+        if keys(asked) == before:
+            break
+        planned, before = planned | before, keys(asked)
+        options["budget"].planned &= not options["ask"] or before <= planned
+        judgments = await judge_all(asked, stage=stage, **options)
+        asked, found = await settled(options["clock"].wall())
     return judgments, found
-
-
-def _keys(trials: Sequence[Trial], control: str, found: Mapping[str, Control]) -> set[str]:
-    return {trial.request.key for trial in serving(trials, control, found)}
 
 
 def doubtful(known: Mapping[str, Sequence[Trial]], control: str | None, found: Mapping[str, Control]) -> list[Request]:
     """The stored control replies that serve only if their model still answers."""
-    return [
-        trial.request
-        for trials in known.values()
-        for trial in trials
-        if trial.condition == control
-        and trial.judge.name in found
-        and (place_of(trial), trial.request.repeat) in found[trial.judge.name].unsettled
-    ]
+    unsettled = {(judge, *each) for judge, at in found.items() for each in at.unsettled}
+    trials = [trial for stage in known.values() for trial in stage if trial.condition == control]
+    return [t.request for t in trials if (t.judge.name, place_of(t), t.request.repeat) in unsettled]
 
 
 def notes(known: Mapping[str, Sequence[Trial]], control: str | None, found: Mapping[str, Control]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import secrets
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -29,12 +29,16 @@ from ..judge.terminal import GRACE_SECONDS, HANGUP, handling
 def drafting(report: Path) -> Iterator[Path]:
     """Where a notebook is kept until its report is whole; at the end nothing of it is left there.
 
-    Beside it lies a lock, which every system frees when its process ends, however that was: `clear` looks at that.
+    Beside it lies a lock, which every system frees when its process ends: drafts whose lock is free are removed first.
     """
     from filelock import FileLock
 
     report.parent.mkdir(parents=True, exist_ok=True)
-    clear(report)
+    for path in report.parent.glob(f".{report.stem}-*.lock"):
+        with suppress(OSError):  # held by who writes that draft, or nothing of ours
+            with FileLock(path, timeout=0):
+                path.with_suffix(report.suffix).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
     draft = report.with_name(f".{report.stem}-{secrets.token_hex(8)}{report.suffix}")
     lock = draft.with_suffix(".lock")
     try:
@@ -45,17 +49,6 @@ def drafting(report: Path) -> Iterator[Path]:
                 draft.unlink(missing_ok=True)
     finally:
         lock.unlink(missing_ok=True)
-
-
-def clear(report: Path) -> None:
-    """Remove the drafts of this report whose process has ended without removing them."""
-    from filelock import FileLock
-
-    for path in report.parent.glob(f".{report.stem}-*.lock"):
-        with suppress(OSError):  # held by who writes that draft, or nothing of ours
-            with FileLock(path, timeout=0):
-                path.with_suffix(report.suffix).unlink(missing_ok=True)
-            path.unlink(missing_ok=True)
 
 
 #: What a cell that was interrupted needs besides the grace of its calls, in seconds.
@@ -70,13 +63,12 @@ PARENT_SECONDS = 1.0
 
 @dataclass
 class Process:
-    """What this process knows of itself when it is asked to end: its kernel, its work, and how often it was asked.
+    """How often this process was asked to end, the kernel that it runs, and whether that is in a cell.
 
     `begun` is when a kernel was sent the first cell of its notebook, by `time.monotonic`; None: none was sent.
     """
 
     asked: int = 0
-    busy: bool = False
     in_cell: bool = False
     begun: float | None = None
     kernel: Any = None
@@ -87,9 +79,6 @@ process = Process()
 
 class Ended(Exception):
     """The process was asked to end before a cell was begun."""
-
-
-# --- in a process that runs notebooks ---------------------------------------------------------------------------------
 
 
 def begin_process() -> None:
@@ -105,53 +94,14 @@ def begin_process() -> None:
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
 
 
-@contextmanager
-def reachable() -> Iterator[dict[str, Any]]:
-    """Options for papermill under which an interrupt reaches the kernel and begins no further cell."""
-    from jupyter_client import AsyncKernelManager
-
-    class Kernel(AsyncKernelManager):
-        def __init__(self, **options: Any) -> None:
-            super().__init__(**options)
-            process.kernel = self
-
-        async def _async_interrupt_kernel(self) -> None:
-            # A kernel is interrupted before it is shut down; one without work to leave would only tell the terminal.
-            if process.in_cell or not self.shutting_down:
-                await super()._async_interrupt_kernel()
-
-        async def shutdown_kernel(self, now: bool = False, restart: bool = False) -> None:
-            # Between cells nothing is in flight: the kernel is ended at once. In order it would first free all that its
-            # cells made, one object after the other, which takes as long as it took to start.
-            await super().shutdown_kernel(now=now or not process.in_cell, restart=restart)
-
-    def cell_begins(**_: Any) -> None:
-        if process.asked:
-            raise Ended
-
-    def sent(**_: Any) -> None:
-        process.in_cell = True
-        if process.begun is None:
-            process.begun = time.monotonic()
-
-    def done(**_: Any) -> None:
-        process.in_cell = False
-
-    process.busy, process.in_cell, process.begun = True, False, None
-    hooks = {"on_cell_start": cell_begins, "on_cell_execute": sent, "on_cell_executed": done}
-    try:
-        yield {"kernel_manager_class": Kernel, **hooks}
-    finally:
-        process.busy, process.kernel = False, None
-
-
 def _asked(*_: object) -> None:
     process.asked += 1
     # Not a third time, which would cut short the shutdown of its kernel; and an idle process stays: when one of a pool
     # exits, the pool terminates all others.
-    if process.asked == 2 and process.busy:
-        raise SystemExit(130)
-    if process.kernel is not None:  # not here: in a signal's handler no loop can be run
+    if process.kernel is not None:
+        if process.asked == 2:
+            raise SystemExit(130)
+        # In a signal's handler no loop can be run.
         threading.Thread(target=_interrupt, args=(process.kernel,), daemon=True).start()
 
 
@@ -168,14 +118,9 @@ def _end_with(parent: int) -> None:
     for patience in (GRACE_SECONDS + CELL_SECONDS, NOW_SECONDS):
         os.kill(os.getpid(), signal.SIGTERM)
         until = time.monotonic() + patience
-        while process.busy and time.monotonic() < until:
+        while process.kernel is not None and time.monotonic() < until:
             time.sleep(0.1)
-        if not process.busy:
-            break
     os._exit(130)
-
-
-# --- in the command ---------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -197,19 +142,12 @@ def failed(error: BaseException) -> Future:
     return future
 
 
-def submit(pool: ProcessPoolExecutor, *call: Any) -> Future:
-    """Have this called in the pool; a pool that an earlier call took down gives a failed future."""
-    try:
-        return pool.submit(*call)
-    except BrokenProcessPool as error:
-        return failed(error)
-
-
 @contextmanager
-def stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Iterator[None]:
-    """End the processes of `pool` before an interrupt (or whatever else) leaves this block.
+def stopping(running: Mapping[Future, str], end: Callable[[Callable[[float], bool]], None]) -> Iterator[None]:
+    """Let `end` bring to an end what runs before an interrupt (or whatever else) leaves this block.
 
-    The KeyboardInterrupt of an interrupt says in a line a notebook what became of it.
+    It is given a function that waits so many seconds for all that runs, or until the user interrupts again. The
+    KeyboardInterrupt says in a line each what became of it.
     """
     heard: list[int] = []
 
@@ -220,36 +158,54 @@ def stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Iterat
         if number != HANGUP:  # a closed terminal says so more than once
             heard.append(number)
 
+    def done_within(seconds: float) -> bool:
+        before, until = len(heard), time.monotonic() + seconds
+        while not all(future.done() for future in running):
+            if len(heard) > before or time.monotonic() >= until:
+                return False
+            time.sleep(0.05)
+        return True
+
     with handling((signal.SIGINT, signal.SIGTERM, HANGUP), hear):
         try:
             yield
-        except KeyboardInterrupt:
+        except BaseException as error:
             heard = heard or [signal.SIGINT]
-            _end(pool, running, heard)
-            raise KeyboardInterrupt("\n".join(_told(future, name) for future, name in running.items())) from None
-        except BaseException:
-            _end(pool, running, heard)
+            end(done_within)
+            if isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt("\n".join(_told(future, name) for future, name in running.items())) from None
             raise
 
 
-def _end(pool: ProcessPoolExecutor, running: Mapping[Future, str], heard: list[int]) -> None:
-    pool.shutdown(wait=False, cancel_futures=True)
-    for patience in (GRACE_SECONDS + CELL_SECONDS, NOW_SECONDS):
-        for each in multiprocessing.active_children():
-            each.terminate()
-        before, until = len(heard), time.monotonic() + patience
-        while len(heard) == before and time.monotonic() < until:
-            if all(future.done() for future in running):
-                return
-            time.sleep(0.05)
-    for each in multiprocessing.active_children():
-        each.kill()
+@contextmanager
+def processes(count: int, running: Mapping[Future, str]) -> Iterator[Callable[..., Future]]:
+    """Processes that run notebooks, by a function that calls something in one; a broken pool gives failed futures."""
+    with ProcessPoolExecutor(count, initializer=begin_process) as pool:
+
+        def submit(*call: Any) -> Future:
+            try:
+                return pool.submit(*call)
+            except BrokenProcessPool as error:
+                return failed(error)
+
+        def end(done_within: Callable[[float], bool]) -> None:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for patience in (GRACE_SECONDS + CELL_SECONDS, NOW_SECONDS):
+                for each in multiprocessing.active_children():
+                    each.terminate()
+                if done_within(patience):
+                    return
+            for each in multiprocessing.active_children():
+                each.kill()
+
+        with stopping(running, end):
+            yield submit
 
 
 def _told(future: Future, name: str) -> str:
-    if future.cancelled() or not future.done():
-        return f"{name}: not run" if future.cancelled() else f"{name}: ended at once"
-    if future.exception() is not None:
+    if future.cancelled():
+        return f"{name}: not run"
+    if not future.done() or future.exception() is not None:
         return f"{name}: ended at once"
     return f"{name}: {future.result().error or 'done'}"
 
@@ -265,28 +221,60 @@ STARTS = 3
 
 
 def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> None:
-    """Run all cells with these parameters; `draft` gets them as they are done. What goes wrong, papermill raises."""
+    """Run all cells with these parameters; `draft` gets them as they are done. What goes wrong, papermill raises.
+
+    An interrupt reaches the kernel and begins no further cell.
+    """
     import papermill
+    from jupyter_client import AsyncKernelManager
     from traitlets.config import Config
+
+    class Kernel(AsyncKernelManager):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            process.kernel = self
+
+        async def shutdown_kernel(self, now: bool = False, restart: bool = False) -> None:
+            # Between cells nothing is in flight: the kernel is ended at once. In order it would first be interrupted,
+            # which tells the terminal, and free all that its cells made, which takes as long as it took to start.
+            if process.in_cell:
+                await super().shutdown_kernel(now=now, restart=restart)
+            else:
+                await self._async_kill_kernel(restart=restart)
+
+    def cell_begins(**_: Any) -> None:
+        if process.asked:
+            raise Ended
+
+    def sent(**_: Any) -> None:
+        process.in_cell, process.begun = True, process.begun or time.monotonic()
+
+    def done(**_: Any) -> None:
+        process.in_cell = False
 
     until = time.monotonic() + START_SECONDS
     for left in reversed(range(STARTS)):
+        process.in_cell, process.begun = False, None
         try:
-            with reachable() as interruptible:
-                papermill.execute_notebook(
-                    str(notebook),
-                    str(draft),
-                    dict(parameters),
-                    kernel_name="python3",
-                    language="python",
-                    progress_bar=False,
-                    log_output=False,
-                    start_timeout=max(1, round(until - time.monotonic())),
-                    iopub_timeout=SHOW_SECONDS,
-                    config=Config({"KernelManager": {"transport_encryption": "auto"}}),
-                    **interruptible,
-                )
-            break
+            papermill.execute_notebook(
+                str(notebook),
+                str(draft),
+                dict(parameters),
+                kernel_name="python3",
+                language="python",
+                progress_bar=False,
+                log_output=False,
+                start_timeout=max(1, round(until - time.monotonic())),
+                iopub_timeout=SHOW_SECONDS,
+                config=Config({"KernelManager": {"transport_encryption": "auto"}}),
+                kernel_manager_class=Kernel,
+                on_cell_start=cell_begins,
+                on_cell_execute=sent,
+                on_cell_executed=done,
+            )
+            return
         except RuntimeError:  # of a kernel that died; of others no start comes to another end
             if process.begun is not None or process.asked or not left or time.monotonic() >= until:
                 raise
+        finally:
+            process.kernel = None

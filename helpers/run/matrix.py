@@ -6,11 +6,12 @@ import asyncio
 import os
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from itertools import chain, count, islice
 from pathlib import Path
@@ -18,25 +19,25 @@ from pathlib import Path
 from .. import store
 from ..config import ConfigError, load_experiment
 from ..judge import Budget, Plan, check_fit, labels_of, make_plan
+from ..judge.budget import PlanRow
 from ..providers import Clock
 from ..providers.keys import redact, refuse
-from ..types import Experiment, Request, Trial, short_hash
+from ..types import Experiment, Request, short_hash
 from . import asking
+from .asking import Stages
 from .cells import REPLIES, Cell, Outcome, Runner, Task, code, done, inputs, keep, run_cell, take_in, unpack
 from .control import doubtful
-from .kernels import begin_process, failed, stopping, submit, undisturbed
+from .kernels import failed, processes, undisturbed
 from .notebooks import execute
 
 #: A request as a store knows it: the file of its model, and its key.
 Name = tuple[str, str]
-Stages = Mapping[str, Sequence[Trial]]
 
 
 @dataclass(frozen=True)
 class Foreseen:
     """What one cell would ask now: the most that it could cost, the names of what is missing as far as known, prompts.
 
-    Among what is `missing` are the repeats that stored controls get should their model turn out to be another.
     `prompts` by model are those whose stored replies the cell may read, whatever their repeat. Models of `unwritten`
     will see further ones, which nobody knows before answers are written.
     """
@@ -77,10 +78,7 @@ def settle(cells: Iterable[Cell], folder: Path) -> dict[str, list[Experiment]]:
 
 
 def stages_of(experiment: Experiment) -> tuple[Stages, list[Request]]:
-    """The trials of one experiment as far as the store determines them, none where nobody is asked; doubtful controls.
-
-    These are stored, and asked again should their model turn out to be another.
-    """
+    """The trials of one experiment as far as the store determines them; controls that may have to be asked again."""
     if experiment.judgments not in ("ask", "stored"):
         return {}, []
     known, found = asyncio.run(asking.stages(experiment, Clock().wall()))
@@ -95,33 +93,26 @@ def foresee(experiments: Sequence[Experiment]) -> Foreseen:
     unwritten: set[str] = set()
     for experiment in experiments:
         stages, controls = stages_of(experiment)
-        missing |= _again(experiment, controls) if experiment.judgments == "ask" else frozenset()
-        for stage, trials in stages.items():
-            requests = [trial.request for trial in trials]
-            for request in requests:
-                prompts.setdefault(request.model.name, set()).add(request.prompt)
-                unwritten |= {request.model.name} if request.unwritten else set()
-            if experiment.judgments == "ask":
-                asked.setdefault(stage, []).extend(requests)
-                missing |= _missing(experiment, requests)
+        for request in (trial.request for trials in stages.values() for trial in trials):
+            prompts.setdefault(request.model.name, set()).add(request.prompt)
+            unwritten |= {request.model.name} if request.unwritten else set()
+        if experiment.judgments == "ask":
+            missing |= _missing(experiment, stages, controls)
+            for stage, trials in stages.items():
+                asked.setdefault(stage, []).extend(trial.request for trial in trials)
     usd = make_plan(asked, experiments[0].store).usd
     known = {model: frozenset(texts) for model, texts in prompts.items()}
     return Foreseen(usd, missing, known, frozenset(unwritten))
 
 
-def _missing(experiment: Experiment, requests: Iterable[Request]) -> frozenset[Name]:
-    names = {_name(request) for request in requests if not request.unwritten}
-    answered = {model: _answered(experiment.store, model) for model in {model for model, _ in names}}
-    return frozenset((model, key) for model, key in names if key not in answered[model])
-
-
-def _again(experiment: Experiment, controls: Iterable[Request]) -> frozenset[Name]:
-    """The names under which doubtful controls would be asked: of each as many free repeats as replies are in doubt."""
-    names: set[Name] = set()
+def _missing(experiment: Experiment, stages: Stages, controls: Iterable[Request]) -> frozenset[Name]:
+    """The names of what is missing, as far as known, and free repeats of doubtful controls, as many as are in doubt."""
+    requests = [trial.request for trials in stages.values() for trial in trials]
+    answered = {name: _answered(experiment.store, name) for name in {request.model.name for request in requests}}
+    names = {_name(each) for each in requests if not each.unwritten and each.key not in answered[each.model.name]}
     for request in controls:
-        answered = _answered(experiment.store, request.model.name)
         repeats = (_name(replace(request, repeat=number)) for number in count())
-        names.add(next(each for each in repeats if each[1] not in answered and each not in names))
+        names.add(next(each for each in repeats if each[1] not in answered[each[0]] and each not in names))
     return frozenset(names)
 
 
@@ -159,7 +150,7 @@ def total(
                 check_fit((trial.request for trial in trials), labels_of(trials), experiment.store)
             except ValueError as error:
                 raise ConfigError(f"cell {cells[id]}: {error}") from None
-            missing[id] |= _missing(experiment, (trial.request for trial in trials)) | _again(experiment, controls)
+            missing[id] |= _missing(experiment, stages, controls)
             if _signature(experiment, stages) in seen:
                 continue
             seen.add(_signature(experiment, stages))
@@ -188,19 +179,19 @@ def _signature(experiment: Experiment, stages: Stages) -> str:
 
 def _added(plans: Iterable[Plan]) -> Plan:
     """The sums of plans, a row a stage and model."""
-    rows: dict[tuple[str, str], dict[str, float]] = {}
-    first = {}
+    grouped: dict[tuple[str, str], list[PlanRow]] = {}
     for row in (row for plan in plans for row in plan.rows):
-        at = (row.stage, row.model)
-        first.setdefault(at, row)
-        sums = rows.setdefault(at, {})
-        for name in ("calls", "stored", "missing", "input_tokens", "output_tokens", "usd", "shared_tokens"):
-            sums[name] = sums.get(name, 0) + getattr(row, name)
-        for name in ("expected_usd", "expected_seconds"):
-            both = (sums.get(name, 0.0), getattr(row, name) if row.missing else 0.0)
-            sums[name] = None if None in both else sum(both)
-    ordered = sorted(first, key=lambda at: [row.stage for row in first.values()].index(at[0]))
-    return Plan(tuple(replace(first[at], **rows[at]) for at in ordered))
+        row = row if row.missing else replace(row, expected_usd=0.0, expected_seconds=0.0)
+        grouped.setdefault((row.stage, row.model), []).append(row)
+
+    def added(name: str, rows: Sequence[PlanRow]) -> float | None:
+        values = [getattr(row, name) for row in rows]
+        return None if None in values else sum(values)
+
+    names = [each.name for each in fields(PlanRow) if each.name not in ("stage", "model", "seen")]
+    summed = [replace(rows[0], **{name: added(name, rows) for name in names}) for rows in grouped.values()]
+    stages = [row.stage for row in summed]
+    return Plan(tuple(sorted(summed, key=lambda row: stages.index(row.stage))))
 
 
 #: How often a run looks whether there is room for more cells, in seconds: workers may join a cluster while it runs.
@@ -211,8 +202,8 @@ ROOM_SECONDS = 2.0
 class Engine:
     """Where cells run: `submit` begins one, which has a folder here; `slots` says how many there is room for.
 
-    One of `lost` is the error of a cell that ended with its process; `tries` is how often such a cell is begun at most.
-    One of `unbegun` is that of a cell of which nothing was run: it waits for room elsewhere and has cost nothing.
+    One of `lost` is the error of a cell that ended with its process, which is begun `tries` times at most; one of
+    `unbegun` that of a cell which has cost nothing and waits for room elsewhere.
     """
 
     submit: Callable[[Task, Path], Future]
@@ -226,22 +217,12 @@ class Engine:
 Opener = Callable[[dict[Future, str]], AbstractContextManager[Engine]]
 
 
-@dataclass(frozen=True)
-class Begun:
-    """A cell when it was begun: what it asks for, as far as known, the most that it may spend, what it began with."""
-
-    missing: frozenset[Name]
-    most: float
-    inputs: str
-
-
 @dataclass
 class Matrix:
     """Cells that are not done, by id, with their experiments on the main store; `folder` gets a folder a cell.
 
-    `adds` is what each cell adds to the cost of the plan, `missing` what it was last known to ask for; `spent` counts
-    what this run has cost, in cells of which nobody heard again the most that they were given; `lost` is that part of
-    it by cell.
+    `adds` is what each cell adds to the cost of the plan, `missing` what it was last known to ask for, `most` the most
+    that it may spend since it was begun with these `inputs`, `paid` what it has cost (of lost tries: the most).
     """
 
     cells: dict[str, Cell]
@@ -252,10 +233,15 @@ class Matrix:
     plan: Plan
     adds: dict[str, float]
     missing: dict[str, frozenset[Name]]
-    spent: float = 0.0
-    lost: dict[str, float] = field(default_factory=dict)
-    begun: dict[str, Begun] = field(default_factory=dict)
+    most: dict[str, float] = field(default_factory=dict)
+    inputs: dict[str, str] = field(default_factory=dict)
+    paid: Counter[str] = field(default_factory=Counter)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    @property
+    def spent(self) -> float:
+        """What this run has cost so far."""
+        return sum(self.paid.values())
 
     def place(self, id: str) -> Path:
         """The folder of a cell."""
@@ -263,10 +249,7 @@ class Matrix:
 
 
 def prepare(cells: Sequence[Cell], folder: Path, replies: Path, budget_usd: float = 0.0) -> Matrix:
-    """Check all cells, take in replies that a run which was killed has left, and plan what is not done yet.
-
-    ConfigError for whatever is wrong with the parameters of any cell.
-    """
+    """Check all cells (ConfigError), take in replies that a killed run has left, and plan what is not done yet."""
     for left in sorted((folder / "cells").glob(f"*/{REPLIES}")):  # also of cells that the grid does not name any more
         take_in(left, replies)
     todo = {cell.id: cell for cell in cells if not done(cell, folder / "cells" / cell.id)}
@@ -276,13 +259,8 @@ def prepare(cells: Sequence[Cell], folder: Path, replies: Path, budget_usd: floa
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Keep the folder of a matrix for one command; StoreError where another one is at work in it.
-
-    Processes of a run that was killed hold it until they have ended.
-    """
-    lock = store.try_lock(folder / "cells")
-    if lock is None:
-        raise store.StoreError(f"{folder}: another run of this matrix is at work, {store.holder(folder / 'cells')}")
+    """Keep the folder of a matrix for one command; StoreError where another one, perhaps a killed one, is at work."""
+    lock = store.lock_at_once(folder / "cells", "this matrix can be run")
     try:
         yield
     finally:
@@ -292,11 +270,11 @@ def held(folder: Path) -> Iterator[None]:
 def run_matrix(matrix: Matrix, opened: Opener, tell: Callable[[Cell, Outcome], None]) -> dict[str, Outcome]:
     """Run the cells that are not done, each as soon as there is room; their outcomes by id.
 
-    Two cells that would ask for the same reply do not run at once: the second waits for the replies of the first.
-    OverBudget before the first; `tell` hears of each that ends. What came is in the main store whatever ends this.
+    Of two cells that would ask for the same reply the second waits. OverBudget before the first; `tell` hears of each
+    that ends. What came is in the main store whatever ends this.
     """
     matrix.plan.check(Budget(matrix.budget_usd))
-    waiting, running, losses = list(matrix.cells), {}, dict.fromkeys(matrix.cells, 0)
+    waiting, running, losses = list(matrix.cells), {}, Counter[str]()
     try:
         while waiting:
             with opened(running) as engine:
@@ -313,9 +291,7 @@ def run_matrix(matrix: Matrix, opened: Opener, tell: Callable[[Cell, Outcome], N
                         losses[id] += (lost := isinstance(error, engine.lost))
                         again = isinstance(error, engine.unbegun) or (lost and losses[id] < engine.tries)
                         if again:
-                            if lost:
-                                matrix.spent += matrix.begun[id].most
-                                matrix.lost[id] = matrix.lost.get(id, 0.0) + matrix.begun[id].most
+                            matrix.paid[id] += matrix.most[id] if lost else 0.0
                             waiting.insert(0, id)
                         else:
                             _ended(matrix, id, future, engine.lost)
@@ -334,7 +310,7 @@ def run_matrix(matrix: Matrix, opened: Opener, tell: Callable[[Cell, Outcome], N
 def _begin(matrix: Matrix, engine: Engine, waiting: list[str], running: dict[Future, str]) -> None:
     """Begin waiting cells, in order, as far as there is room and none of their missing replies is being asked."""
     room = engine.slots()
-    asked = set().union(*(matrix.begun[other].missing for other in running.values()))
+    asked = set().union(*(matrix.missing[other] for other in running.values()))
     for id in list(waiting):
         if len(running) >= room:
             return
@@ -345,16 +321,15 @@ def _begin(matrix: Matrix, engine: Engine, waiting: list[str], running: dict[Fut
             here = foresee(matrix.experiments[id])
         except ValueError as error:  # what came for other cells leaves nothing to judge in this one
             waiting.remove(id)
-            matrix.begun[id] = Begun(frozenset(), 0.0, inputs(cell))
+            matrix.most[id], matrix.inputs[id] = 0.0, inputs(cell)
             running[failed(error)] = id
             continue
         matrix.missing[id] = here.missing
         if asked & here.missing:
             continue
         waiting.remove(id)
-        most = _share(matrix, here, waiting, running, engine.tries)
-        matrix.begun[id] = Begun(here.missing, most, inputs(cell))
-        task = Task(cell, here.stored(matrix.replies), most, code(), uuid.uuid4().hex)
+        matrix.most[id], matrix.inputs[id] = _share(matrix, here, waiting, running, engine.tries), inputs(cell)
+        task = Task(cell, here.stored(matrix.replies), matrix.most[id], code(), uuid.uuid4().hex)
         with undisturbed():  # else a cell could run of which nobody knows
             running[engine.submit(task, matrix.place(id))] = id
         asked |= here.missing
@@ -365,7 +340,7 @@ def _share(matrix: Matrix, here: Foreseen, waiting: Sequence[str], running: Mapp
 
     All shares that are out at one time and what was spent never exceed the budget. A part is left for further tries.
     """
-    free = max(0.0, matrix.budget_usd - matrix.spent - sum(matrix.begun[other].most for other in running.values()))
+    free = max(0.0, matrix.budget_usd - matrix.spent - sum(matrix.most[other] for other in running.values()))
     over = max(0.0, free - here.usd - sum(matrix.adds[other] for other in waiting))
     return min(free, here.usd + over / (1 + len(waiting)) / tries)
 
@@ -383,25 +358,24 @@ def _ended(matrix: Matrix, id: str, future: Future, lost: tuple[type[BaseExcepti
     else:
         died = isinstance(error, lost)
         told = "its process died (killed, or out of memory)" if died else redact(f"{type(error).__name__}: {error}")
-        outcome = Outcome(id, dict.fromkeys(cell.notebooks, told), spent_usd=matrix.begun[id].most)
+        outcome = Outcome(dict.fromkeys(cell.notebooks, told), spent_usd=matrix.most[id])
     take_in(place / REPLIES, matrix.replies)
-    matrix.spent += outcome.spent_usd
-    outcome = replace(outcome, files={}, spent_usd=outcome.spent_usd + matrix.lost.get(id, 0.0))
-    matrix.outcomes[id] = outcome
-    keep(cell, place, outcome, matrix.begun[id].inputs)
+    matrix.paid[id] += outcome.spent_usd
+    matrix.outcomes[id] = replace(outcome, files={}, spent_usd=matrix.paid[id])
+    keep(cell, place, matrix.outcomes[id], matrix.inputs[id])
 
 
-def local(processes: int | None = None, run: Runner = execute) -> Opener:
+def local(count: int | None = None, run: Runner = execute) -> Opener:
     """Cells in processes of this machine (one a core), in their own folders; 1 is one cell after the other."""
+    room = count or os.cpu_count() or 1
 
     @contextmanager
     def opened(running: dict[Future, str]) -> Iterator[Engine]:
-        count = processes or os.cpu_count() or 1
-        with ProcessPoolExecutor(count, initializer=begin_process) as pool, stopping(pool, running):
+        with processes(room, running) as submit:
 
             def begin(task: Task, folder: Path) -> Future:
-                return submit(pool, run_cell, task, folder, run)
+                return submit(run_cell, task, folder, run)
 
-            yield Engine(begin, lambda: count, (BrokenProcessPool, SystemExit))
+            yield Engine(begin, lambda: room, (BrokenProcessPool, SystemExit))
 
     return opened

@@ -9,11 +9,12 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -24,18 +25,19 @@ from ..config import ConfigError, collection_names, load_collection, load_config
 from ..judge import UNWRITTEN, notice
 from ..providers.keys import declare, found, leave_browser, redact, redact_all, refuse
 from ..store import StoreError
+from ..types import Collection, Experiment
+from . import kernels
 from .asking import assigned, check, check_ready
-from .kernels import Ended, begin_process, drafting, process, run_cells, stopping, submit
+from .kernels import Ended, drafting, process, run_cells
 
 #: Colours in a traceback, which could stand within a key.
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def clean(draft: Path, final: Path) -> None:
-    """Strike keys out of an executed notebook: sources, outputs, tracebacks, pictures, metadata.
+    """Strike keys out of an executed notebook: sources, outputs, tracebacks, pictures, metadata; say where they stood.
 
-    Whoever runs it is told which cell of `final` held which variable's value. A notebook without keys keeps its bytes,
-    and one that cannot be read as a notebook is cleaned as text.
+    A notebook without keys keeps its bytes, and one that cannot be read as a notebook is cleaned as text.
     """
     import nbformat
 
@@ -48,13 +50,11 @@ def clean(draft: Path, final: Path) -> None:
         return
     removed: dict[str, set[str]] = {}
     for number, cell in enumerate(book.cells, 1):
-        outputs = _cleaned(_joined(cell.get("outputs", [])))
-        rest = {name: value for name, value in cell.items() if name != "outputs"}
-        if outputs != cell.get("outputs", []) or redact_all(rest) is not rest:
-            names = {name for part in (rest, cell.get("outputs", [])) for name in _names(part)}
+        cleaned = {name: _cleaned(_joined(x)) if name == "outputs" else redact_all(x) for name, x in cell.items()}
+        if cleaned != cell:
             shown = cell.get("execution_count")
-            removed[f"cell [{shown}]" if shown else f"text {number}"] = names
-            book.cells[number - 1] = {**redact_all(rest), **({"outputs": outputs} if "outputs" in cell else {})}
+            removed[f"cell [{shown}]" if shown else f"text {number}"] = _names(cell)
+            book.cells[number - 1] = cleaned
     if redact_all(book.metadata) is not book.metadata:
         removed["its metadata"] = _names(book.metadata)
         book.metadata = redact_all(book.metadata)
@@ -107,9 +107,8 @@ def _names(part: Any) -> set[str]:
 def collected(parameters: Mapping[str, Any], asked: Sequence[str], failed: Sequence[str]) -> dict[str, Any]:
     """The parameters with which it collects what the experiments `asked` made of `parameters`.
 
-    None where all of them ran with their defaults and none failed: then it collects the default folders and replaces
-    the tracked overview. Else it names the folders of those that ran through and the names of those that `failed`,
-    whose former results must not pass for new ones, and goes where runs with parameters go.
+    None where all of them ran with their defaults. Else it names their folders, and those that `failed`, whose former
+    results must not pass for new ones, and goes where runs with parameters go.
     """
     if not parameters and not failed:
         return {}
@@ -142,7 +141,7 @@ def load(report: Path) -> Any:
     return book
 
 
-def parameters(book: Any, tags: Collection[str] = (DEFAULTS, INJECTED)) -> dict[str, Any]:
+def parameters(book: Any, tags: Sequence[str] = (DEFAULTS, INJECTED)) -> dict[str, Any]:
     """What the cells with these tags assign, the later one last; what is no literal is left out."""
     found: dict[str, Any] = {}
     for cell in book.cells:
@@ -156,8 +155,8 @@ def parameters(book: Any, tags: Collection[str] = (DEFAULTS, INJECTED)) -> dict[
 class Result:
     """What became of one notebook; `error` is None when it ran through.
 
-    `untold`: calls may have been sent of which the store holds nothing. Its kernel died, or could not write them down.
-    Of its `seconds`, `start` passed before its first cell.
+    `untold`: calls may have been sent of which the store holds nothing. Of its `seconds`, `start` passed before its
+    first cell.
     """
 
     name: str
@@ -209,27 +208,30 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool
     unknown = sorted(set(parameters) - set(known))
     if unknown:
         raise ConfigError(f"{notebook.stem} has no parameter {', '.join(unknown)}; it has: {', '.join(known)}")
-    if collects(notebook):
-        load_collection(experiment_of(notebook), **parameters)
-    else:
-        experiment = load_experiment(experiment_of(notebook), **parameters)
+    experiment = _settled(notebook, parameters)
+    if isinstance(experiment, Experiment):
         check(experiment)
         if to_ask:
             check_ready(experiment)
 
 
+def _settled(notebook: Path, parameters: Mapping[str, Any]) -> Experiment | Collection:
+    """What a notebook is about, with these parameters."""
+    load = load_collection if collects(notebook) else load_experiment
+    return load(experiment_of(notebook), **parameters)
+
+
 def report_of(notebook: Path, parameters: Mapping[str, Any]) -> Path:
     """Where the executed notebook goes: the experiment's report, or beside the figures of a run of one's own."""
-    load = load_collection if collects(notebook) else load_experiment
-    experiment = load(experiment_of(notebook), **parameters)
+    experiment = _settled(notebook, parameters)
     return (paths.EXPERIMENTS / experiment.name if experiment.default else experiment.out) / "report.ipynb"
 
 
 def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Result:
     """Run one notebook; the former report is replaced only when all cells ran.
 
-    What fails is told in the result: the cell by the number that it shows and its error, or the kernel's end. The
-    notebook as far as it came stays beside the report as `report.failed.ipynb`, unless the run was interrupted.
+    The result tells what fails. The notebook as far as it came stays as `report.failed.ipynb`, unless it was
+    interrupted.
     """
     if process.asked:
         return Result(notebook.stem, report, 0.0, "not run: the run was interrupted before it")
@@ -303,47 +305,44 @@ def quiet(path: Path, report: Path) -> None:
 def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int | None = None) -> list[Result]:
     """Run notebooks in parallel processes; one whose config says `after:` waits for those, and falls with them.
 
-    One that collects waits for all the others and runs if any of them ran through, on what they made (`collected`).
-    The results come in the order of `notebooks`. Parameters that any of them does not have, a key that is not set and
-    a price that nobody knows are refused before the first is run; one that collects beside others has no parameters of
-    its own.
+    One that collects waits for all the others and runs, without parameters, if any of them ran through. Wrong
+    parameters, a missing key and an unknown price are refused before the first is run.
     """
-    gathering = {experiment_of(n) for n in notebooks if collects(n)}
-    asking = [experiment_of(n) for n in notebooks if not collects(n)]
-    for notebook in notebooks:
-        if not asking or not collects(notebook):
+    books = {experiment_of(notebook): notebook for notebook in notebooks}
+    gathering = {name for name, notebook in books.items() if collects(notebook)}
+    asking = [name for name in books if name not in gathering]
+    for name, notebook in books.items():
+        if not asking or name not in gathering:
             check_parameters(notebook, parameters, True)
-    waiting = {experiment_of(n): n for n in notebooks}
-    order = list(waiting)
-    after = {n: [a for a in load_config(n).after if a in waiting] for n in asking} | dict.fromkeys(gathering, asking)
-    results: dict[str, Result] = {}
-    running: dict[Future, str] = {}
-    lost: dict[str, Result] = {}
-    with ProcessPoolExecutor(processes or os.cpu_count(), initializer=begin_process) as pool, stopping(pool, running):
-        while waiting or running:
-            ready = [name for name in waiting if all(a in results for a in after[name])]
-            if not (ready or running):
-                raise ConfigError(f"by their `after:` these wait for each other: {', '.join(waiting)}")
-            for name in ready:
-                notebook = waiting.pop(name)
+    after = {n: [a for a in load_config(n).after if a in books] for n in asking} | dict.fromkeys(gathering, asking)
+    order = TopologicalSorter(after)
+    try:
+        order.prepare()
+    except CycleError as error:
+        names = ", ".join(sorted({*error.args[1]}))
+        raise ConfigError(f"by their `after:` these wait for each other: {names}") from None
+    reports, results, running = dict[str, Path](), dict[str, Result](), dict[Future, str]()
+    with kernels.processes(processes or os.cpu_count() or 1, running) as submit:
+        while order.is_active():
+            for name in order.get_ready():
                 broken = [a for a in after[name] if results[a].error]
                 if name in gathering and len(broken) < len(asking):
                     given, broken = collected(parameters, asking, broken), []
                 else:
                     given = {} if broken and name in gathering else parameters
-                report = report_of(notebook, given)
+                reports[name] = report_of(books[name], given)
                 if broken:
-                    results[name] = Result(notebook.stem, report, 0.0, f"not run: {', '.join(broken)} failed before it")
+                    told = f"not run: {', '.join(broken)} failed before it"
+                    results[name] = Result(books[name].stem, reports[name], 0.0, told)
+                    order.done(name)
                 else:
-                    running[submit(pool, execute, notebook, report, dict(given))] = name
-                    lost[name] = Result(notebook.stem, report, 0.0, "a process died (killed, or out of memory)")
+                    running[submit(execute, books[name], reports[name], dict(given))] = name
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                name = running.pop(future)
-                error = future.exception()
-                if isinstance(error, BrokenProcessPool | SystemExit):
-                    results[name] = lost[name]
-                elif isinstance(error, Exception):  # the other notebooks go on
-                    results[name] = replace(lost[name], error=redact(f"{type(error).__name__}: {error}"))
-                else:
-                    results[name] = future.result()
-    return [results[name] for name in order]
+                name, error = running.pop(future), future.exception()
+                told = "a process died (killed, or out of memory)"
+                if isinstance(error, Exception) and not isinstance(error, BrokenProcessPool):
+                    told = redact(f"{type(error).__name__}: {error}")  # the other notebooks go on
+                lost = Result(books[name].stem, reports[name], 0.0, told)
+                results[name] = lost if error else future.result()
+                order.done(name)
+    return [results[name] for name in books]

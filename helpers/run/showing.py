@@ -74,8 +74,7 @@ def provenance(asked: Asked) -> str:
     frame = asked.frame
     judgments = frames.one_row_each(frame)
     judges, questions = judgments["judge"].nunique(), judgments["question_id"].nunique()
-    lost = int((judgments["outcome"] != "ok").sum())
-    absent = int((judgments["outcome"] == "missing").sum())
+    lost, absent = ((judgments["outcome"] != "ok").sum(), (judgments["outcome"] == "missing").sum())
     text = (
         f"Data: {WORDS[asked.data]}. {_count(judges, 'judge')}, {_count(questions, 'question')}, "
         f"{_count(len(judgments), 'judgment')}, of which {lost} ({lost / max(1, len(judgments)):.1%}) have no readable "
@@ -123,17 +122,19 @@ def losses(asked: Asked) -> pd.DataFrame:
     """
     table = frames.losses(asked.frame)
     pairs = list(zip(table["judge"], table["condition"], strict=True))
-    tokens, wrapped = dict[tuple[str, str], Counter[str]](), dict[tuple[str, str], Counter[str]]()
+    counts = dict[tuple[str, str], Counter[str]]()
     for each in asked.judgments:
         if each.completion:
-            place, usage = (each.trial.judge.name, each.trial.condition), each.completion.usage
-            used = {"tokens input": usage.input or 0, "tokens output": usage.output or 0}
-            tokens.setdefault(place, Counter()).update(used)
+            here, usage = (
+                counts.setdefault((each.trial.judge.name, each.trial.condition), Counter()),
+                each.completion.usage,
+            )
+            here.update({"tokens input": usage.input or 0, "tokens output": usage.output or 0})
             kinds = () if each.trial.judge.simulated else verdicts.unwrapped(each)  # which reads it once more
-            wrapped.setdefault(place, Counter()).update(f"unwrapped: {kind}" for kind in kinds)
-    for counts, missing in ((tokens, None), (wrapped, 0)):
-        for name in sorted(set().union(*counts.values())):
-            table[name] = [counts[place][name] if place in counts else missing for place in pairs]
+            here.update(f"unwrapped: {kind}" for kind in kinds)
+    for name in sorted(set().union(*counts.values())):
+        none = 0 if name.startswith("unwrapped") else None
+        table[name] = [counts[place][name] if place in counts else none for place in pairs]
     if "contradicts" in asked.frame:
         denied = frames.one_row_each(asked.frame).groupby(["judge", "condition"])["contradicts"].sum()
         table["scores contradict ranking"] = [int(denied.get(place, 0)) for place in pairs]
@@ -147,18 +148,12 @@ def losses_words(asked: Asked) -> str:
 
 
 def example(asked: Asked) -> str:
-    """One prompt, of a treated condition where there is one, and its raw reply, fenced: it cannot become markup.
-
-    Of two answers in both orders, the conditions beside the plain one are checks of the judge, and no treatment.
-    """
+    """One prompt, of a treated condition where there is one, and its raw reply, fenced: it cannot become markup."""
     replied = [each for each in asked.judgments if each.completion]
-    plain = "games" in asked.frame
-    treated = (
-        each
-        for each in replied
-        if (each.trial.condition == "none") == plain and each.trial.condition not in ("control", "decision")
-    )
-    judgment = next(treated, replied[0] if replied else None)
+    # Of two answers in both orders, the conditions beside the plain one are checks of the judge, and no treatment.
+    untreated = {"control", "decision", *({each.trial.condition for each in replied} - {"none"})}
+    untreated = untreated if "games" in asked.frame else {"none", "control", "decision"}
+    judgment = next((each for each in replied if each.trial.condition not in untreated), next(iter(replied), None))
     if judgment is None:
         counts = asked.frame.attrs.get("counts", {})
         records = ", ".join(f"{counts[kind]} {kind.replace('_', ' ')}" for kind in NO_PAIR if counts.get(kind))
@@ -216,9 +211,7 @@ def controls_told(asked: Asked) -> dict[str, dict[str, Any]]:
 def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Estimate]) -> dict[str, Any]:
     """The content of summary.json: one row for published and one for this run's data, and the card's lines.
 
-    Keys: title (the experiment's name), question, rows (data, sentence, the fields of its estimate, unreadable: a share
-    or None where nobody published it), card (the fields of CardLine), models (as `costs` has them). A source of data
-    without anything to say has no row.
+    `unreadable` is a share, or None where nobody published it; `models` are as in `costs`.
     """
     bias, experiment = bias_of(asked.experiment), asked.experiment
     judgments = frames.one_row_each(asked.frame)
@@ -231,8 +224,7 @@ def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Est
     rows += [(headline, lost)] if headline else []
     vendors: dict[str, str] = {}
     if "judge_vendor" in asked.frame:
-        pairs = asked.frame[["judge", "judge_vendor"]].dropna().drop_duplicates("judge")
-        vendors = dict(zip(pairs["judge"], pairs["judge_vendor"], strict=True))
+        vendors = dict(asked.frame[["judge", "judge_vendor"]].dropna().drop_duplicates("judge").to_numpy())
     lines = [*bias.card(published), *bias.card(estimates, vendors)]
     return {
         "title": experiment.name,
@@ -247,10 +239,7 @@ def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Est
 
 
 def costs(asked: Asked) -> dict[str, Any]:
-    """For run.json: what asking cost in this run, what its replies cost whenever asked, and what was not judged.
-
-    `left_out` counts questions of which an answer could not be judged, and these answers.
-    """
+    """For run.json: what asking cost, and how many questions and answers could not be judged and are left out."""
     left_out = {"questions": len(asked.unjudged), "answers": sum(map(len, asked.unjudged.values()))}
     return {**asking.costs(asked.account, (*asked.said.values(), *asked.judgments)), "left_out": left_out}
 
@@ -260,7 +249,7 @@ GROUPS = ("self", "competitors", "full", "none", "swapped", "false_self", "compe
 
 
 def write_published(asked: Asked) -> list[Path]:
-    """Write the answers and judgments of experiments 1 and 2 in the published format below `out`, if it was wished.
+    """Write answers and judgments of experiments 1 and 2 in the published format below `out`, if it was wished.
 
     answers.json (where candidates were asked), and judgments.json (experiment 1, judged blind) or a file
     group<n>_<hint>.json a hint, of the first asking of each. Records of simulated judges say so.
@@ -289,21 +278,16 @@ def write_published(asked: Asked) -> list[Path]:
 
 
 def write_arena(asked: Asked) -> list[Path]:
-    """Write a run's verdicts in Arena-Hard's own layout below `out`, with prompts and raw replies, if it was wished.
-
-    One file a judge and candidate, of the first asking; its original tools read them.
-    """
+    """Write the first asking in Arena-Hard's own layout below `out`, with prompts and raw replies, if it was wished."""
     experiment = asked.experiment
     if not experiment.own["arena_files"]:
         return []
     texts, shown = {}, {}
     for each in asked.judgments:
-        trial = each.trial
-        if trial.condition == "none" and trial.request.repeat == 0:
+        trial, request = each.trial, each.trial.request
+        if trial.condition == "none" and request.repeat == 0:
             key = (trial.question_id, trial.judge.name, trial.where["candidate"], trial.where["first"])
             texts[key] = each.completion.text if each.completion else ""
-            shown[key] = [
-                {"role": "system", "content": trial.request.system},
-                {"role": "user", "content": trial.request.prompt},
-            ]
+            said = {"system": request.system, "user": request.prompt}
+            shown[key] = [{"role": role, "content": text} for role, text in said.items()]
     return datasets.write_arena(asked.frame, experiment.out / "model_judgment", texts=texts, prompts=shown)

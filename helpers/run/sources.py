@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import datasets, paths, prompts
 from ..biases.cognitive import Arrays, from_arrays, notebook_arrays
 from ..biases.cognitive.asked import questions
+from ..biases.cognitive.published import FORMS
 from ..biases.position.asked import baseline_of
 from ..datasets import bias_tests
 from ..datasets.bias_templates import load_templates
@@ -36,8 +37,7 @@ PROGRAMS = "_eval.jsonl"
 def _reasons(experiment: Experiment, questions: Sequence[Question], responses: datasets.Responses) -> Iterator[Answer]:
     """The published answers under the ids of these questions, each with its published edit.
 
-    A ValueError: no question has answers, or another gold letter or other options than they were given to, or no edit
-    where the parameter `editor` wants the published ones.
+    A ValueError: no question has answers, or another gold letter or other options, or no edit where `editor` wants one.
     """
     source = experiment.own["answers"]
     asked = _asked(questions, responses.questions, source)
@@ -70,10 +70,7 @@ def written_by(published: Iterable[str], models: Iterable[Model]) -> dict[str, M
 
 
 def pair_judgments(source: Path | str, experiment: Experiment, responses: datasets.Responses | None) -> pd.DataFrame:
-    """The pair frame of published judgments: preferences, recognition, judged pairs, or pairs of programs.
-
-    What the three numbers of a judged program stand for is told by the parameter `scores` alone.
-    """
+    """The pair frame of published judgments: preferences, recognition, judged pairs, or pairs of programs."""
     scores = experiment.own["scores"]
     if not _programs(source, experiment):
         if scores is not None:
@@ -114,7 +111,14 @@ def _asked(questions: Sequence[Question], answered: Sequence[Question], source: 
             continue
         if id in found.values():
             raise ValueError(f"answers={source!r}: two of its questions, one of them {told.id}, are {id}")
-        _same(told, known[id], source)
+        ours, theirs = (
+            {"gold": x.gold, **{name: " ".join(text.split()) for name, text in zip("ABCD", x.options, strict=False)}}
+            for x in (known[id], told)
+        )
+        for name in ours:
+            if name in theirs and ours[name] != theirs[name]:
+                what = f"{name} {ours[name]!r}, there {theirs[name]!r}: they answer another question"
+                raise ValueError(f"answers={source!r}, question {told.id}: {what}")
         found[told.id] = id
     if not found:
         raise ValueError(
@@ -125,29 +129,10 @@ def _asked(questions: Sequence[Question], answered: Sequence[Question], source: 
     return found
 
 
-def _same(told: Question, question: Question, source: str) -> None:
-    """Refuse (ValueError) answers whose letters mean other options than the question's."""
-    differing = [
-        f"{name} {ours!r}, there {theirs!r}"
-        for name, ours, theirs in (
-            ("gold", question.gold, told.gold),
-            *zip("ABCD", *([" ".join(each.split()) for each in x.options] for x in (question, told)), strict=False),
-        )
-        if ours != theirs
-    ]
-    if differing:
-        raise ValueError(f"answers={source!r}, question {told.id}: {differing[0]}: they answer another question")
-
-
-#: Files that a message names one by one.
-NAMED = 4
-
-
 def questions_from(source: Path | str, experiment: Experiment) -> tuple[Question, ...]:
     """The scenarios of a template (.yaml) or a folder of them, else of the published tests in the hub's format.
 
-    Templates take the metric parameters of the experiment's config.yaml; published tests carry their own. A folder with
-    neither is a FileNotFoundError, one with both a ValueError that names them: only one of them could be asked.
+    A folder with neither is a FileNotFoundError, one with both a ValueError: only one of them could be asked.
     """
     place = Path(source).expanduser()
     if source != "hub" and _of_templates(place):
@@ -178,24 +163,15 @@ def _of_templates(place: Path) -> bool:
 
 def _first_ids(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
 #: What the win rates hold equal, and what the datasets call it.
 FEATURES = {"token_len": "length", "header_count": "headers", "list_count": "lists", "bold_count": "bold"}
 
 
-def _with_problems(loaded: Any) -> pd.DataFrame:
-    """The frame of published verdicts; what could not be read stands in `attrs`: "counts" and "problems"."""
-    loaded.frame.attrs |= {"counts": loaded.counts, "problems": [str(each) for each in loaded.problems]}
-    return loaded.frame
-
-
 def features(asked: Asked) -> pd.DataFrame | None:
-    """How each answer is written (question_id, candidate, length, headers, lists, bold), None where no text is known.
-
-    Counted in the texts of a run; where verdicts are published, as published beside the answers that `answers` names.
-    """
+    """How each answer is written (question_id, candidate, length, headers, lists, bold); None without any text."""
     import pandas as pd
 
     experiment = asked.experiment
@@ -248,10 +224,10 @@ def _built_in_or_answered(experiment: Experiment, source: Path | str) -> tuple[Q
 def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tuple[str, str], Answer] | None:
     """Published answers to these questions by question and candidate; None where candidates are asked.
 
-    Candidates are those that the parameter `candidates` names, else all in the source (of games: but the baselines).
-    On passages and in games one of the run's models (`written_by`) has that model's name, vendor and tier, so that a
-    judge knows its own answers. An answer that is not there has the outcome "missing": its question is not judged. A
-    candidate without any answer is a ValueError, and so is, except on passages, a question without any.
+    Candidates are those that the parameter names, else all in the source. On passages and in games one of the run's
+    models (`written_by`) has its name, vendor and tier, so that a judge knows its own answers. An answer that is not
+    there has the outcome "missing". A candidate without any answer is a ValueError, as is, except on passages, such a
+    question.
     """
     source, kind = experiment.own.get("answers", "ask"), experiment.own.get("format")
     if source == "ask":
@@ -299,8 +275,7 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
 def judgments_of(experiment: Experiment) -> pd.DataFrame:
     """The frame of published judgments, with the run's `judges`, `hints`, `categories` and `question_limit`.
 
-    Published answers (`answers`) give lengths and returned model ids. Judges or hints that are not there are a
-    ValueError.
+    Published answers give lengths and returned model ids. Judges or hints that are not there are a ValueError.
     """
     from ..frames import recoded
 
@@ -314,14 +289,16 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
         frame = pair_judgments(_source(experiment, "judgments"), experiment, responses)
     elif kind == "tests":
         tests = () if experiment.questions == "builtin" else questions_from(experiment.questions, experiment)
-        frame = _with_problems(datasets.load_decisions(_source(experiment, "judgments"), hub, tests))
+        loaded = datasets.load_decisions(_source(experiment, "judgments"), hub, tests)
     elif kind == "arena":
         if experiment.questions != "builtin":
             known = datasets.load_arena_questions(_source(experiment, "questions"), hub)
         loaded = datasets.load_games(_source(experiment, "judgments"), hub, questions=known, experiment=experiment.name)
-        frame = _with_problems(loaded)
     else:
         frame = _loaded(experiment, datasets.load_answers(answers, hub) if answers else ())
+    if kind in ("tests", "arena"):
+        frame = loaded.frame
+        frame.attrs |= {"counts": loaded.counts, "problems": [str(each) for each in loaded.problems]}
     there = sorted(frame["judge"].unique())
     judges: Sequence[str] = there
     if "judges" in experiment.parameters:
@@ -357,15 +334,6 @@ def with_clusters(frame: pd.DataFrame, questions: Sequence[Question]) -> pd.Data
     return found
 
 
-def _places(experiment: Experiment) -> list[Path | str]:
-    """The files or folders of the judgments; on the hub, whose files are fetched, there can be several."""
-    if experiment.judgments != "hub":
-        return [_source(experiment, "judgments")]
-    named = (experiment.hub or {}).get("judgments")
-    entries = [{**experiment.hub, "judgments": each} for each in named] if isinstance(named, list) else [experiment.hub]
-    return [datasets.from_hub(entry, "judgments", paths.DOWNLOADS) for entry in entries]
-
-
 def _loaded(experiment: Experiment, answers: Sequence[Answer]) -> pd.DataFrame:
     """The frame of all places; a condition that an earlier place holds is not taken from a later one.
 
@@ -373,10 +341,15 @@ def _loaded(experiment: Experiment, answers: Sequence[Answer]) -> pd.DataFrame:
     """
     import pandas as pd
 
+    named = (experiment.hub or {}).get("judgments")
+    places: list[Path | str] = [_source(experiment, "judgments")]
+    if experiment.judgments == "hub":  # whose files are fetched; there can be several
+        entries = [{**(experiment.hub or {}), "judgments": x} for x in (named if isinstance(named, list) else [named])]
+        places = [datasets.from_hub(entry, "judgments", paths.DOWNLOADS) for entry in entries]
     frames: list[pd.DataFrame] = []
     known: set[str] = set()
     hinted = {"condition": experiment.own.get("condition"), "unlabelled": None if "hints" in experiment.own else "none"}
-    for place in _places(experiment):
+    for place in places:
         frame = datasets.load_judgments(place, answers=answers, experiment=experiment.name, **hinted)
         frames.append(frame[~frame["condition"].isin(known)])
         known |= set(frame["condition"])
@@ -417,32 +390,27 @@ def _source(experiment: Experiment, parameter: str) -> Path | str:
     return named if named == "hub" else path
 
 
-# --- answers as arrays, for the metrics of experiment 5's published notebook ------------------------------------------
-
-#: What the tests of a kind need; `anchor` beside the first adds the two metrics of anchoring.
-KINDS = (("control", "treatment", "options"), ("answer", "lambdas"), ("answer", "pro", "con", "n_args"))
-COLUMNS = ("control", "treatment", "options", "anchor", "answer", "lambdas", "pro", "con", "n_args")
 #: Which rows belong together, and which tests are a batch of their own.
 CLUSTER, NAME = "cluster", "answers"
-_NEEDED = "; or ".join(", ".join(kind) for kind in KINDS).replace("options;", "options (and anchor);")
+_COLUMNS = dict.fromkeys(name for _, names in FORMS.values() for name in names)
+_NEEDED = "; or ".join(dict.fromkeys(", ".join(names) for _, names in FORMS.values()))
 
 
 def read_arrays(source: str | Path | None) -> list[Arrays]:
     """The arrays in a CSV or JSON file, a batch for each value of its column `answers`; none where no file is named.
 
-    Columns: control, treatment, options (in CSV "10 | 20 | 30") and, for anchoring, anchor; or answer, lambdas; or
-    answer, pro, con, n_args; in any case `cluster` and `answers`. JSON is a list of rows or an object of columns, or an
-    object of such by name. What is missing, no number or refused by a metric is a ValueError with file, row and
-    column; FileNotFoundError where there is no file.
+    Columns: those of a metric (in CSV options are "10 | 20 | 30"), `cluster` and `answers`. JSON is a list of rows, an
+    object of columns, or an object of such by name. What is missing, no number or refused by a metric is a ValueError
+    with file, row and column; FileNotFoundError where there is no file.
     """
     if source is None:
         return []
     path = Path(source).expanduser()
     if not path.is_file():
         raise FileNotFoundError(f"arrays={str(source)!r}: there is no such file ({path.absolute()})")
-    text, batches = read_text(path), dict[str, list[tuple[str, Mapping[str, Any]]]]()
+    text, batches = read_text(path), dict[str, dict[str, Mapping[str, Any]]]()
     for name, place, row in (_json_rows if text.lstrip()[:1] in ("{", "[") else _csv_rows)(path, text):
-        batches.setdefault(name, []).append((place, row))
+        batches.setdefault(name, {})[place] = row
     if not batches:
         raise ValueError(f"{path}: holds no row; write a row a test with the columns {_NEEDED}")
     return [_arrays(path, name, rows) for name, rows in batches.items()]
@@ -462,60 +430,50 @@ def _json_rows(path: Path, text: str) -> Iterator[tuple[str, str, Mapping[str, A
         content = document(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: no JSON ({error})") from None
-    named = isinstance(content, dict) and content and all(isinstance(each, dict | list) for each in content.values())
-    for name, block in (content if named and not {*content} & {*COLUMNS} else {"": content}).items():
+    named = isinstance(content, dict) and all(isinstance(each, dict | list) for each in content.values())
+    for name, block in (content if named and not _COLUMNS.keys() & content.keys() else {"": content}).items():
+        rows = block
         if isinstance(block, dict):
-            block = _rows(f"{path}: {name}{': ' if name else ''}", block)
-        if not isinstance(block, list) or not all(isinstance(row, dict) for row in block):
+            sizes = {column: len(each) if isinstance(each, list) else "none" for column, each in block.items()}
+            if "none" in sizes.values() or len({*sizes.values()}) > 1:
+                words = ", ".join(f"{size} of {column}" for column, size in sizes.items())
+                raise ValueError(f"{path}: {name}{': ' if name else ''}all arrays need the same rows, found {words}")
+            rows = [dict(zip(block, row, strict=True)) for row in zip(*block.values(), strict=True)]
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError(f"{path}: {name or 'the document'} is neither a list of rows nor an object of arrays")
-        for number, row in enumerate(block, 1):
+        for number, row in enumerate(rows, 1):
             yield str(row.get(NAME, name)), f"{name} row {number}".strip(), row
 
 
-def _rows(where: str, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of an object of arrays."""
-    for column, values in columns.items():
-        if not isinstance(values, list):
-            raise ValueError(f"{where}{column} is no array, expected a list with a value a test")
-    if len({*map(len, columns.values())}) > 1:
-        problem = ", ".join(f"{len(values)} of {column}" for column, values in columns.items())
-        raise ValueError(f"{where}all arrays need the same rows, found {problem}")
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _arrays(path: Path, name: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Arrays:
-    """The arrays of one batch, which the metrics have accepted."""
+def _arrays(path: Path, name: str, rows: Mapping[str, Mapping[str, Any]]) -> Arrays:
+    """The arrays of one batch, which the metrics have accepted; `rows` by their place in the file."""
     import numpy as np
 
-    places, cells = [place for place, _ in rows], [row for _, row in rows]
-    there = {column for column in cells[0] if column in COLUMNS}
-    if not any({*kind} <= there for kind in KINDS):
-        names = ", ".join(map(str, cells[0])) or "nothing"
-        raise ValueError(f"{path}, {places[0]}: columns {names}; a metric needs {_NEEDED}")
-    columns = {}
-    for column in (each for each in COLUMNS if each in there):
-        values = [_numbers(path, place, column, row.get(column)) for place, row in rows]
-        width = len(values[0]) if column == "options" else 1
-        for place, found in zip(places, values, strict=True):
+    (first, head), columns = next(iter(rows.items())), dict[str, Any]()
+    for column in (each for each in _COLUMNS if each in head):
+        values = {place: _numbers(f"{path}, {place}, {column}", row.get(column)) for place, row in rows.items()}
+        width = len(values[first]) if column == "options" else 1
+        for place, found in values.items():
             if len(found) != width:
                 more = "; give tests with other numbers of options another name in a column `answers`"
                 problem = f"holds {len(found)} numbers, expected {width}{more if column == 'options' else ''}"
                 raise ValueError(f"{path}, {place}, {column}: {problem}")
-        columns[column] = np.array(values)
-    clusters = [None if row.get(CLUSTER) == "" else row.get(CLUSTER) for row in cells] if CLUSTER in cells[0] else None
-    arrays = Arrays({"source": "arrays"} | ({NAME: name} if name else {}), columns, clusters)
+        columns[column] = np.array([*values.values()])
+    clusters = [None if row.get(CLUSTER) == "" else row.get(CLUSTER) for row in rows.values()]
+    where = {"source": "arrays"} | ({NAME: name} if name else {})
+    arrays = Arrays(where, columns, clusters if CLUSTER in head else None)
+    if not [*arrays.metrics()]:
+        raise ValueError(f"{path}, {first}: columns {', '.join(head) or 'nothing'}; a metric needs {_NEEDED}")
     try:
         from_arrays([arrays])
     except ValueError as error:
-        problem = re.sub(r"row (\d+)", lambda match: places[int(match[1])], str(error))
+        problem = re.sub(r"row (\d+)", lambda match: [*rows][int(match[1])], str(error))
         raise ValueError(f"{path}: {problem}") from None
     return arrays
 
 
-def _numbers(path: Path, place: str, column: str, value: Any) -> list[float]:
+def _numbers(where: str, value: Any) -> list[float]:
     """A cell as numbers: one, or the options of a test."""
-    while isinstance(value, list) and column != "options" and len(value) == 1:
-        value = value[0]  # arrays (n, 1), as the notebook has them
     found = []
     for cell in value if isinstance(value, list) else [value]:
         try:
@@ -523,18 +481,13 @@ def _numbers(path: Path, place: str, column: str, value: Any) -> list[float]:
         except (TypeError, ValueError):
             found.append(math.nan)
         if math.isnan(found[-1]):
-            what = "nothing" if cell in (None, "") else repr(cell)
-            raise ValueError(
-                f"{path}, {place}, {column}: holds {what}, expected a number; leave out tests without a readable answer"
-            )
+            what = f"{'nothing' if cell in (None, '') else repr(cell)}, expected a number"
+            raise ValueError(f"{where}: holds {what}; leave out tests without a readable answer")
     return found
 
 
 def array_table(published: Mapping[str, Any], arrays: Sequence[Arrays]) -> tuple[str, pd.DataFrame, str]:
-    """The arrays of the published notebook and of a file test by test, as a table: name, frame and caption.
-
-    Columns: answers (a name), test, inputs, the value of each metric, data.
-    """
+    """The arrays of the published notebook and of a file test by test, as a table: name, frame and caption."""
     import pandas as pd
 
     rows = []

@@ -1,6 +1,6 @@
 """Every reply that was ever paid for: one readable JSONL file a model, one writer at a time, nothing ever rewritten."""
 
-from .appending import SYNC_SECONDS, Writer, holder, try_lock, writing
+from .appending import SYNC_SECONDS, Writer, holder, lock_at_once, try_lock, writing
 from .keeping import Cost, bring_home, contents, export, import_file, merge, repair, verify
 from .records import (
     StoreError,

@@ -342,7 +342,7 @@ def test_an_interrupt_while_a_cell_is_brought_home_loses_nothing(
         unpack(files, folder)
 
     monkeypatch.setattr(matrix, "unpack", interrupted)
-    with pytest.raises(KeyboardInterrupt, match=f"cell {cells[0].id}: ended"):
+    with pytest.raises(KeyboardInterrupt, match=f"{cells[0].id}: done"):
         ran(cells, tmp_path, cluster.dask(threads, run=counted))
     assert len(times) == 2
     ran(cells, tmp_path / "sequence")

@@ -25,7 +25,7 @@ from helpers.judge.terminal import Progress, money, notice
 from helpers.prompts import schema
 from helpers.run import notebooks
 from helpers.run.asking import resumable
-from helpers.run.kernels import clear, drafting
+from helpers.run.kernels import drafting
 from helpers.types import Completion, Judgment, Model, Price, Request, Trial, Usage
 from helpers.verdicts import unwrapped
 from tests.engine.asking import MODELS, requests_to, statuses
@@ -277,8 +277,8 @@ def test_a_draft_is_cleared_once_its_process_has_ended_however_that_was(tmp_path
         assert draft.parent == tmp_path and draft.name.startswith(".report-") and draft.suffix == ".ipynb"
         with drafting(report) as mine:
             mine.write_text("{}")
-            clear(report)
-            assert mine.exists() and draft.exists() and mine != draft, "two that are written now"
+            with drafting(report):
+                assert mine.exists() and draft.exists() and mine != draft, "two that are written now"
         assert {path.stem for path in tmp_path.iterdir()} == {draft.stem}
         writer.kill()
     assert draft.exists(), "killed, it could not tidy up"

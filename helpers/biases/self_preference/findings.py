@@ -241,10 +241,10 @@ def _chances(asked: Asked, arms: set[str]) -> dict[str, dict[tuple, float]]:
         pair = (trial.question_id, where["right"], where["wrong"])
         # All judges read the same texts, whatever they are asked.
         if (at := (*pair, trial.condition)) not in seen:
-            shown = asked.simulator.shown(trial.request.prompt)
+            shown = asked.simulator.read_prompt(trial.request.prompt)
             seen[at] = shown.asked, shown.texts[::order]
         judge, (question, texts) = judges[trial.judge.name], seen[at]
-        one, two = asked.simulator.of_passages(judge, question, texts[::order], wrote)
+        one, two = asked.simulator.felt_on_passage(judge, question, texts[::order], wrote)
         first = win_chance(one - two, 0.0, judge.traits.get("noise", 1.0))
         arm, wanted = ("wrote", where["own"]) if wrote else (trial.condition, "right")
         key = (*pair, judge.name, where["first"], *([where["own"]] if wrote else []))
