@@ -14,8 +14,8 @@ from markupsafe import Markup
 from .escaping import cut, html, visible
 from .judge import NoPrice, actual, dollars
 from .providers.keys import in_browser
-from .report.verdicts import KINDS, marked, picks
 from .run.asking import Asked, bias_of
+from .run.control import KINDS, marked, picks
 from .run.showing import say
 from .run.showing import show as show_things
 from .types import Judgment, Trial

@@ -20,7 +20,8 @@ from helpers.biases import top_choice
 from helpers.figures import style as styles
 from helpers.report import fragments, pages, results
 from helpers.report.fragments import Place
-from helpers.report.verdicts import KINDS, Row, Shelf, Verdicts, leads
+from helpers.report.verdicts import Row, Shelf, Verdicts, leads
+from helpers.run.control import KINDS
 from helpers.types import Estimate
 from helpers.words import display_name, plain
 from tests.payloads import PAYLOADS, alive, unseen

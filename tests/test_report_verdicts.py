@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from helpers.report import pages, results, verdicts
-from helpers.report.verdicts import TIE, marked, picks
 from helpers.run import control as run_control
-from helpers.run.control import Control
+from helpers.run.control import TIE, Control, marked, picks
 from helpers.types import Answer, Completion, Judgment, Model, Request, Trial, Verdict
 from tests.report_pages import html_pages, small_verdicts
 from tests.runs import asked

@@ -27,13 +27,14 @@ from ..figures.points import SOURCES
 from ..json_text import document
 from ..overview import SUMMARY, Found, read_claims
 from ..run import notebooks
+from ..run.control import KINDS
 from ..run.notebooks import available, experiment_of
 from ..run.showing import WORDS
 from ..tables import format_table
 from ..types import short_hash
 from . import fragments, verdicts
 from .fragments import Place, said
-from .verdicts import KINDS, Shelf, Verdicts
+from .verdicts import Shelf, Verdicts
 
 ASSETS = Path(__file__).parent / "assets"
 _PARTS = re.compile(r"(`[^`]*`)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,119 +19,14 @@ from ..export import NAME
 from ..figures import points
 from ..run import ask
 from ..run.asking import Asked, bias_of
-from ..run.control import Control, partnered
+from ..run.control import KINDS, Marked, marked
 from ..run.notebooks import available, experiment_of
-from ..types import Answer, Judgment, Trial
 from ..words import CARD_VERDICTS, display_name, listed
 from .fragments import Files as Pictures
 from .fragments import Place, only_draws
 
 if TYPE_CHECKING:
     from .pages import Result
-
-#: What a verdict can be marked as, and what that means.
-KINDS = {
-    "flipped": "another verdict when the same answers stand in another order",
-    "changed": "another verdict than on the same material without the manipulation",
-    "own": "the judge's own answer is preferred",
-    "family": "an answer of the judge's own vendor, of another model, is preferred",
-}
-TIE = "a tie"
-#: What places a trial besides who and what: the order in which answers stand, and what follows from it, are not in it.
-_ORDER = ("first", "version")
-#: A question that asks for no preference.
-_NO_PREFERENCE = "wrote"
-
-
-@dataclass(frozen=True)
-class Marked:
-    """A verdict with its marks; `picked` is what it is for, `others` what its partners were for, by kind of mark."""
-
-    judgment: Judgment
-    kinds: tuple[str, ...]
-    picked: str
-    others: Mapping[str, str]
-
-
-def marked(
-    judgments: Sequence[Judgment],
-    answers: Mapping[tuple[str, str], Answer],
-    control: str | None = None,
-    controls: Mapping[str, Control] | None = None,
-) -> list[Marked]:
-    """The verdicts that are marked, in the order of the judgments; readable ones only.
-
-    `controls` say which asking of the control each verdict is compared with, as the estimates have it; without them
-    it is the one of the same repeat. A verdict that asks who wrote an answer is no preference, and the same text in
-    two places has no owner.
-    """
-    numbered = partnered(judgments, control, controls) if control is not None and controls else judgments
-    read = [
-        (each, compared.trial, picked)
-        for each, compared in zip(judgments, numbered, strict=True)
-        if (picked := picks(each)) is not None and each.trial.where.get("task") != _NO_PREFERENCE
-    ]
-    orders: dict[tuple, dict[tuple[str, ...], str]] = {}
-    plain: dict[tuple, str] = {}
-    for _, trial, picked in read:
-        orders.setdefault(_material(trial), {}).setdefault(trial.shown, picked)
-        if trial.condition == control:
-            plain.setdefault((*_place(trial), trial.request.repeat), picked)
-    found = []
-    for each, trial, picked in read:
-        others = {}
-        twice = len(set(trial.shown)) < len(trial.shown) or trial.condition == "identical"
-        turned = [other for shown, other in orders[_material(trial)].items() if shown != trial.shown]
-        if turned and turned[0] != picked and not twice and trial.wording is None:
-            others["flipped"] = turned[0]
-        repeat = trial.request.repeat if trial.partner is None else trial.partner
-        before = plain.get((*_place(trial), repeat), picked) if trial.condition != control else picked
-        if before != picked:
-            others["changed"] = before
-        if kinds := (*others, *_owned(each.trial, picked, answers)):
-            found.append(Marked(each, kinds, picked, others))
-    return found
-
-
-def picks(judgment: Judgment) -> str | None:
-    """What a verdict is for: a candidate, an option, or TIE; None where it is for nothing that was shown, or unread."""
-    trial, verdict = judgment.trial, judgment.verdict
-    if verdict is None or not trial.shown:
-        return None
-    at = dict(zip(trial.labels, trial.shown, strict=True))
-    if verdict.ranking:
-        return at.get(verdict.ranking[0])
-    if trial.form == "pairwise" and verdict.choice:
-        first, second = trial.shown
-        return TIE if "=" in verdict.choice else first if verdict.choice.startswith("A") else second
-    return at.get(verdict.choice or "")
-
-
-def _material(trial: Trial) -> tuple:
-    """What is judged by whom under which condition, whatever stands first."""
-    where = tuple(sorted((key, value) for key, value in trial.where.items() if key not in _ORDER))
-    who = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat)
-    return (*who, where, tuple(sorted(trial.shown)), trial.wording.name if trial.wording else "")
-
-
-def _place(trial: Trial) -> tuple:
-    """What a trial shows and asks for, whatever its condition and repeat."""
-    shown = tuple(sorted(trial.shown)) if trial.wording else trial.shown
-    return (trial.question_id, trial.judge.name, shown, trial.where.get("task", ""))
-
-
-def _owned(trial: Trial, picked: str, answers: Mapping[tuple[str, str], Answer]) -> Iterator[str]:
-    """Whether the verdict is for the judge's own answer, or for one of its vendor, while another one was shown."""
-    if trial.wording is not None or picked == TIE or trial.condition == "identical":
-        return
-    shown = [answers.get((trial.question_id, name)) for name in trial.shown]
-    of_vendor = {name: bool(answer) and answer.vendor == trial.judge.vendor
-                 for name, answer in zip(trial.shown, shown, strict=True)}  # fmt: skip
-    if picked == trial.judge.name:
-        yield "own"
-    elif of_vendor.get(picked) and not all(of_vendor.values()):
-        yield "family"
-
 
 #: Rows of one experiment that the page holds; the file beside it holds all.
 MOST_ROWS = 500
