@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,8 +46,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
 @pytest.fixture
 def no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """No notebook may be started."""
-    monkeypatch.setattr(run_notebooks, "execute", lambda *_: pytest.fail("a notebook was started"))
-    monkeypatch.setattr(run_notebooks, "submit", lambda *_: pytest.fail("a notebook was started"))
+    monkeypatch.setattr(run_notebooks.kernels, "processes", lambda *_: pytest.fail("a notebook was started"))
 
 
 def priced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, entry: str) -> None:
@@ -120,7 +120,8 @@ def test_options_of_a_call_are_parameters_that_every_model_gets(
     command: str, typed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    monkeypatch.setattr(run_notebooks, "submit", lambda *given: seen.append(given[-1]) or Future())
+    begun = nullcontext(lambda *given: seen.append(given[-1]) or Future())
+    monkeypatch.setattr(run_notebooks.kernels, "processes", lambda *_: begun)
     monkeypatch.setattr(run_notebooks, "wait", lambda running, **_: pytest.fail("enough was seen"))
     monkeypatch.setattr(run, "plan", lambda experiment: pytest.fail(f"{experiment.parameters}"))
     with pytest.raises(pytest.fail.Exception) as ended:
