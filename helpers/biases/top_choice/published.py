@@ -43,7 +43,8 @@ def from_top1_counts(counts: Counts) -> list[Estimate]:
     The vendors are taken to have equally many candidates. What a constant order, unequal sharpness of judges, other
     judges' own preferences and the pairing within questions do to these numbers cannot be separated from counts.
     """
-    vendors, own = sorted({vendor for row in counts.values() for vendor in row}), {}
+    vendors = sorted({vendor for row in counts.values() for vendor in row})
+    counts = {judge: {vendor: row.get(vendor, 0) for vendor in vendors} for judge, row in sorted(counts.items())}
     pooled = {maker: dict.fromkeys(vendors, 0) for maker in sorted(set(map(vendor_of, counts)))}
     for judge, row in counts.items():
         for vendor, count in row.items():
