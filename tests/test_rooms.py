@@ -79,7 +79,7 @@ MOST = {
     "store": (950, 4),
     "judge": (1_350, 5),
     "frames": (350, 1),
-    "stats": (2_670, 9),
+    "stats": (2_648, 9),
     "biases": (11_080, 43),
     "words": (550, 2),
     "claims tables macros export": (821, 4),

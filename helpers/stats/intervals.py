@@ -555,26 +555,3 @@ def estimate(
     i, (lower, upper) = interval, span or RANGES.get(unit, (-math.inf, math.inf))
     low, high = (min(max(bound, lower), upper) if bound == bound else bound for bound in (i.low, i.high))
     return Estimate(id, dict(where), i.value, low, high, i.n, i.clusters, unit, i.se, i.method, data, i.p, i.effective)
-
-
-def estimate_means(
-    id: str,
-    rows: pd.DataFrame,
-    value: str,
-    by: Mapping[str, str],
-    data: str,
-    unit: str = "rate",
-    cluster: str = "question_id",
-    strata: str | None = None,
-) -> list[Estimate]:
-    """The clustered mean of a column for each combination of others; `by` maps their names in `where` to these."""
-    return [
-        estimate(
-            id,
-            dict(zip(by, map(str, names), strict=True)),
-            contrast(cluster_sums(part, value, cluster, strata=strata), null=None),
-            data,
-            unit,
-        )
-        for names, part in rows.groupby([*by.values()], sort=True, observed=True)
-    ]

@@ -19,13 +19,12 @@ from ...stats.intervals import (
     column_weights,
     contrast,
     estimate,
-    estimate_means,
     no_interval,
     wilson,
 )
 from ...types import Estimate
 from ...words import display_name
-from ..protocol import mean_interval
+from ..protocol import estimate_means, mean_interval
 
 
 def vendors(frame: pd.DataFrame) -> list[str]:
@@ -158,8 +157,9 @@ def score_means(frame: pd.DataFrame, data: str) -> list[Estimate]:
 
     Missing scores are left out, and so are those of judgments without a valid ranking.
     """
-    by = {"vendor": "candidate_vendor", "tier": "candidate_tier"}
-    return estimate_means("score_mean", frame[frame["rank"].notna()], "score", by, data, "score", strata="category")
+    rows = frame[frame["rank"].notna()].rename(columns={"candidate_vendor": "vendor", "candidate_tier": "tier"})
+    by = ("vendor", "tier")
+    return estimate_means("score_mean", rows, rows["score"], data, "score", by, None, strata="category")
 
 
 def bias_difference(frame: pd.DataFrame, data: str) -> list[Estimate]:
