@@ -22,7 +22,7 @@ every = pytest.mark.parametrize("numbers", MODULES.values(), ids=list(MODULES))
 
 
 def test_every_bias_has_its_numbers() -> None:
-    named = {each.name for each in pkgutil.iter_modules(biases.__path__) if each.ispkg}
+    named = {each.name for each in pkgutil.iter_modules(biases.__path__)} - {"losses", "planted", "protocol"}
     assert set(MODULES) == named | {"analyze", "audit"}
 
 

@@ -75,7 +75,7 @@ MOST = {
     "config": (899, 4),
     "prompts verdicts": (750, 4),
     "datasets": (3_900, 13),
-    "providers": (2_100, 11),
+    "providers": (2_117, 11),
     "store": (950, 4),
     "judge": (1_350, 5),
     "frames": (350, 1),

@@ -121,20 +121,33 @@ def _parts(value: str) -> tuple[str, ...]:
 
 def _spans(text: str, known: Known, like: bool, deepest: int = DEEPEST) -> list[Span]:
     """Where keys stand in a text, as it is and once its escapes are undone, in order and disjoint."""
-    spans, plain = _runs(text, known), ESCAPE.sub(_unescape, text) if deepest else text
+    spans, plain = _merged(_runs(text, known)), ESCAPE.sub(_unescape, text) if deepest else text
     if plain != text:
-        spans += _origins(text, _spans(plain, known, like, deepest - 1))
-    elif like:
-        low, spans = text.lower(), [*spans, *_masked(text, known)]
-        for pattern in [pattern for signs, pattern in LIKE if any(sign in low for sign in signs)]:
-            spans += [(*match.span("key"), "key") for match in pattern.finditer(text)]
+        return _merged([*spans, *_origins(text, _spans(plain, known, like, deepest - 1))])
+    for find in (_masked, _like) if like else ():
+        # What is known to be a key is no part of what looks like one.
+        rest = _replaced(text, spans, ["\0" * (end - begin) for begin, end, _ in spans])
+        spans = _merged([*spans, *find(rest, known)])
+    return spans
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    """The spans in order; those that overlap as one, with the name of the first."""
     merged: list[Span] = []
-    for begin, end, name in sorted(spans, key=lambda span: (span[0], span[2] == "key")):  # a variable's name says more
+    for begin, end, name in sorted(spans):
         if merged and begin < merged[-1][1]:
             begin, last, name = merged.pop()
             end = max(last, end)
         merged.append((begin, end, name))
     return merged
+
+
+def _replaced(text: str, spans: list[Span], words: Iterable[str]) -> str:
+    parts, done = list[str](), 0
+    for (begin, end, _), word in zip(spans, words, strict=True):
+        parts += [text[done:begin], word]
+        done = end
+    return "".join([*parts, text[done:]])
 
 
 def _unescape(escape: re.Match[str]) -> str:
@@ -205,14 +218,18 @@ def _masked(text: str, known: Known) -> Iterator[Span]:
                 break
 
 
+def _like(text: str, known: Known) -> Iterator[Span]:
+    """Where a text holds what looks like a key."""
+    low = text.lower()
+    for pattern in [pattern for signs, pattern in LIKE if any(sign in low for sign in signs)]:
+        yield from ((*match.span("key"), "key") for match in pattern.finditer(text))
+
+
 def strike(text: str, known: Known, like: bool = True) -> tuple[str, list[str]]:
     """The text with `[NAME]` and `[key]` for keys, and whose they were; `like`: masked ones and lookalikes, too."""
-    parts, names, done = list[str](), list[str](), 0
-    for begin, end, name in _spans(text, known, like):
-        parts += [text[done:begin], f"[{name}]"]
-        names.append(name)
-        done = end
-    return "".join([*parts, text[done:]]), names
+    spans = _spans(text, known, like)
+    names = [name for _, _, name in spans]
+    return _replaced(text, spans, [f"[{name}]" for name in names]), names
 
 
 def redact(text: str) -> str:
