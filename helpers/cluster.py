@@ -38,7 +38,7 @@ def dask(address: str, workers: int | None = None, needs: Sequence[str] = (), ru
     """Cells on the cluster whose scheduler is at `address`; "local" makes one of `workers` processes on this machine.
 
     Each worker must have the keys of the models in `needs`. ConfigError where one is unfit, or dask is not installed;
-    OSError where nobody answers. Of workers that join later the unfit ones are told, and get no cell.
+    OSError where nobody answers. Workers that join later and do not fit are named, and get no cell.
     """
 
     @contextmanager
@@ -107,8 +107,8 @@ def _check_scheduler(distributed: Any, address: str) -> None:
 def remote(task: Task, run: Runner = execute, needs: Sequence[str] = ()) -> Outcome:
     """Run a cell on this worker and bring back all that it wrote; Unfit where it cannot be run here.
 
-    Lost where another worker has begun it: Dask gives the tasks of a lost worker to others by itself, and whoever keeps
-    the budget must hear of it first.
+    Lost where another worker has begun it: Dask itself gives the tasks of a lost worker to others, but what they cost
+    must be counted first.
     """
     distributed = _distributed()
     begun = distributed.Event(task.token)
@@ -146,7 +146,7 @@ def _distributed() -> Any:
 
 
 def _await(running: dict[Future, str], done_within: Callable[[float], bool]) -> None:
-    """Wait for the cells that run, so that what they paid for comes home."""
+    """Wait for the running cells, so that the replies they paid for are brought back."""
     if running:
         with suppress(OSError):  # a terminal that was closed hears nothing
             notice(f"waiting for {len(running)} cells that run: interrupt again to give up what they ask")

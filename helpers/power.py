@@ -223,7 +223,7 @@ def read_pilot(path: Path, name: str) -> list[Estimate]:
 
 @dataclass(frozen=True)
 class Cost:
-    """The calls, tokens and dollars (upper bounds) of `questions` questions, of which `known` are at hand."""
+    """What so many `questions` cost at most in calls, tokens and dollars; `known` of them exist."""
 
     questions: float
     known: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -55,6 +56,28 @@ def test_sign_value_and_standing_are_read_back(about: Estimand, case: str, sign:
     assert text in lines([found], "x")
     alone = head.lower().removesuffix(".").removesuffix("; largest: mine")
     assert alone in (f"the only test: {clause([found])}".lower(), f"no test was possible; {clause([found])}".lower())
+
+
+@pytest.mark.parametrize("about", [each for each in SAID if each.above and each.below], ids=lambda each: each.id)
+@pytest.mark.parametrize("times", [(3, 2, 1, 4, 2), (1, 0, 0, 1, 0), (0, 0, 2, 1, 1), (0, 1, 0, 5, 0)])
+def test_a_headline_counts_each_side_and_each_standing(about: Estimand, times: tuple[int, ...]) -> None:
+    verdicts = ["bias", "bias", "hint", "not shown", "untold"]
+    base = {sign: concluded(about, 0.1, 0.001, sign) for sign in (1, -1)}
+    found = [
+        replace(base[-1 if place == 1 else 1], verdict=verdict, p=0.01)
+        for place, verdict in enumerate(verdicts)
+        for _ in range(times[place])
+    ]
+    said = headline(found).sentence
+    above, below, leans, signs, untold = times
+    shown = [f"{n} of {len(found)} tests" for n in (above, below) if n] or [f"None of {len(found)} tests shows"]
+    assert said.startswith(shown[0])
+    for n, clause_of in ((above, about.above), (below, about.below)):
+        assert (filled(clause_of, found[:1]) in said) == (n > 0 or (clause_of == about.above and not above + below))
+    assert not (above and below) or f" and {below} that it " in said
+    for n, one, several in ((leans, "leans", "lean"), (signs, "shows", "show"), (untold, "cannot tell", "cannot tell")):
+        rest = {"lean": " without being established", "show": " no sign", "cannot tell": ""}[several]
+        assert (f"; {n} {several if n > 1 else one}{rest}" in said) == (n > 0)
 
 
 def test_simulated_numbers_and_p_at_a_floor_are_marked() -> None:

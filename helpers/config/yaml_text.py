@@ -41,7 +41,7 @@ class ConfigError(ValueError):
 
 
 class Strict(BaseModel):
-    """Settings of which none is unknown, none changes and no type is guessed; an error adds a field's `description`."""
+    """Settings without unknown fields, frozen, of exact types; an error ends with the field's `description`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, protected_namespaces=())
 

@@ -132,7 +132,7 @@ def _base_of(target: str) -> str:
 def _failure(code: int, said: str, body: str, headers: Mapping[str, str], wall: float, **more: Any) -> Failure:
     status, error = status_of(code, body), _error_in(_loads(body))
     wait, odd = retry_after(headers, body, wall)
-    # What a bad request needs is told by the parameter that it names, or else by its words.
+    # The parameter that a refusal names says what is wrong with the request; without one, its words do.
     words = {name: each["words"] for name, each in _table()["hints"].items() if "words" in each}
     param = error.get("param") if isinstance(error.get("param"), str) else said
     texts = {name: said if name == "context" else param for name in words if status == "bad_request"}

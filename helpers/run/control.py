@@ -1,4 +1,4 @@
-"""Which reply of a control serves which treated one, when one has to be asked again, and what verdicts are marked.
+"""Which control reply a treated one is compared with, when a control is asked again, and which verdicts are marked.
 
 A control that another experiment asked before costs nothing, but a judge that changed in between would pass its change
 off as an effect. So a stored control reply serves a treated one (the same judge on the same material) if it came from

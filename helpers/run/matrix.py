@@ -78,7 +78,7 @@ def settle(cells: Iterable[Cell], folder: Path) -> dict[str, list[Experiment]]:
 
 
 def stages_of(experiment: Experiment) -> tuple[Stages, list[Request]]:
-    """The trials of one experiment as far as the store determines them; controls that may have to be asked again."""
+    """The trials of an experiment that stored replies determine, and controls that may have to be asked again."""
     if experiment.judgments not in ("ask", "stored"):
         return {}, []
     known, found = asyncio.run(asking.stages(experiment, Clock().wall()))

@@ -155,8 +155,8 @@ def parameters(book: Any, tags: Sequence[str] = (DEFAULTS, INJECTED)) -> dict[st
 class Result:
     """What became of one notebook; `error` is None when it ran through.
 
-    `untold`: calls may have been sent of which the store holds nothing. Of its `seconds`, `start` passed before its
-    first cell.
+    `untold`: calls may have been sent whose replies are not in the store. `start` is the part of its `seconds` before
+    the first cell.
     """
 
     name: str

@@ -17,6 +17,7 @@ from helpers import json_text, store
 from helpers.judge import Budget, Incomplete
 from helpers.judge.asking import in_order
 from helpers.judge.budget import worst_case
+from helpers.paths import load_table
 from helpers.providers import Failure, Sent, Session, anthropic, google, openai
 from helpers.providers.meanings import POLICY, failure_in, retry_after, status_of, unreadable
 from helpers.providers.transport import module_of, read, tokens_of
@@ -25,6 +26,11 @@ from tests.engine.asking import MODELS, SAID, FakeClock, answering, ask, at, att
 from tests.servers.behaviours import Fault, only, polite, scripted
 
 NOW = 1_800_000_000.0
+
+
+def test_every_kind_of_failure_says_only_what_is_read() -> None:
+    table = load_table("providers/meanings.toml")
+    assert set().union(*table["kinds"].values()) <= set(table["usual"]) and table["kinds"]
 
 
 # --- endings ----------------------------------------------------------------------------------------------------------
