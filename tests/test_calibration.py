@@ -445,7 +445,7 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
     "one-sided flips of articles": ("quality_self_preference", "biases.self_preference.measured", "with_sign_flip", (
         lambda right: lambda *parts, **named: replace(right(*parts, **named), p=right(*parts, **named).p / 2)
     )),
-    "intervals of 90 %": ("quality_self_preference", "biases.self_preference.items", "clustered", lambda right: (
+    "intervals of 90 %": ("quality_self_preference", "biases.self_preference.measured", "contrast", lambda right: (
         lambda *parts, **named: right(*parts, **{**named, "level": 0.9})
     )),
     "a little more for the first place": ("arena_hard_position_bias", "biases.protocol", "clustered", (
