@@ -32,20 +32,16 @@ from .config.numbers import load_numbers
 from .figures import Figure, if_any, show_power
 from .overview import estimate
 from .run.sources import questions_of
+from .stats import power
 from .stats.intervals import MIN_CLUSTERS
-from .stats.power import (
-    detectable_effect,
-    detectable_mcnemar,
-    provable_margin,
-    questions_for_effect,
-    questions_for_equivalence,
-    questions_for_mcnemar,
-)
+from .stats.power import detectable_effect, detectable_mcnemar, provable_margin, questions_for_mcnemar
 from .tables import render_text
 from .types import Estimate, Question
 from .words import plain
 
 POWER = 0.8
+#: The smallest effect that is found, or margin that is proven, of each kind that is no test of a difference.
+LEAST = {"equivalence": provable_margin}
 LEVEL = 0.05
 #: Keys of `where` that tell a sensitivity or a part, not the headline.
 PARTS = {"variant", "category", "style", "weight"}
@@ -113,7 +109,7 @@ def smallest_detectable(each: Precision, questions: int | None = None) -> float:
         return detectable_mcnemar(n, each.share * n, POWER, each.level)
     # What differs by question averages out; nothing else is to change.
     se = each.se * math.sqrt(each.clusters / n)
-    return (provable_margin if each.kind == "equivalence" else detectable_effect)(se, n - 1, POWER, each.level)
+    return LEAST.get(each.kind, detectable_effect)(se, n - 1, POWER, each.level)
 
 
 def questions_for(each: Precision, effect: float) -> float:
@@ -121,8 +117,8 @@ def questions_for(each: Precision, effect: float) -> float:
     if each.kind == "mcnemar":
         needed = questions_for_mcnemar(each.share, effect, POWER, each.level)
     else:
-        solve = questions_for_equivalence if each.kind == "equivalence" else questions_for_effect
-        needed = solve(each.se, each.clusters, abs(effect), POWER, each.level)
+        least = LEAST.get(each.kind, detectable_effect)
+        needed = power.questions_for(each.se, each.clusters, effect, least, POWER, each.level)
     return math.ceil(needed * each.here / each.clusters - 1e-9) if math.isfinite(needed) else needed
 
 

@@ -18,7 +18,7 @@ from scipy import optimize, stats
 from helpers import datasets, paths
 from helpers.biases import hinting
 from helpers.biases.hinting import groups, paired
-from helpers.biases.hinting.published import homogeneity, totals
+from helpers.biases.hinting.published import totals
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
 from helpers.types import Estimate
@@ -197,8 +197,6 @@ def test_the_lowest_of_four_published_groups_is_no_lower_than_by_chance() -> Non
 
 
 def test_homogeneity_of_counts_is_shown_and_not_believed() -> None:
-    chi2, p = homogeneity(totals(published()))
-    assert (round(chi2, 2), round(p, 2)) == (0.81, 0.85)
     told = hinting.margins_words(published(), [])
     assert "chi2 = 0.81, p = 0.85" in told and "that p is not theirs" in told
     assert "**The margins settle neither a difference nor its absence.**" in told
@@ -605,7 +603,6 @@ def test_five_questions_and_one_judge_conclude_nothing_and_say_why() -> None:
     found = hinting.measure(frame_of(rows), "asked", 42, 5.0)
     assert all(math.isnan(e.low) for e in found if e.id in ("hint_effect", "hint_effect_90"))
     assert hinting.conclusions(found) == {"self": "inconclusive"}
-    assert "no conclusion" in hinting.few(found) and "10 is the least" in hinting.few(found)
     assert "cannot tell whether it raises own-vendor" in hinting.finding(found, 5.0)
     assert hinting.recommended(found).startswith("**No group")
 
@@ -627,7 +624,8 @@ def test_a_group_is_recommended_only_with_a_proven_advantage() -> None:
     ]
     proven = hinting.goals([*lower, *effect("self", -0.10, 0.001, 0.99)]).set_index("goal")
     assert proven.loc["bias mitigation", "recommended"] == "self"
-    assert hinting.recommended([*lower, *effect("self", -0.10, 0.001, 0.99)]).startswith("lower than blind")
+    told = hinting.recommended([*lower, *effect("self", -0.10, 0.001, 0.99)])
+    assert told.startswith("Bias mitigation: *self*, by a paired interval; ")
     deceived = [*lower, Estimate("average_self_bias", {"hint": "swapped"}, 0.2, data="asked")]
     table = hinting.goals([*deceived, *effect("self", -0.1, 0.001, 1.0), *effect("swapped", -0.2, 0.0, 1.0)])
     assert table.iloc[1][["group", "recommended"]].tolist() == ["swapped", "self"], "nobody is told to deceive judges"
@@ -651,7 +649,7 @@ def test_a_group_is_recommended_only_with_a_proven_advantage() -> None:
     differ = [replace(e, id="consistency_judges", value=1 - e.value) for e in lower[:2]]
     change = Estimate("spread_change", {"hint": "self", "metric": "consistency_judges"}, 0.1, 0.02, 0.2, data="asked")
     told = hinting.recommended([*lower, *differ, change])
-    assert told == "judges differ more than blind ones by a paired interval: *self* for studying disruption."
+    assert told.endswith("; studying disruption: *self*, by a paired interval.")
     assert hinting.recommended([*lower, *differ, replace(change, low=-0.01)]).startswith("**No group")
 
 

@@ -16,17 +16,18 @@ import pytest
 
 from helpers import frames, paths, verdicts
 from helpers.biases import hinting, top_choice
-from helpers.biases.hinting.asked import WORDS, judge_trials
-from helpers.config import load_experiment
+from helpers.biases.hinting.asked import judge_trials
+from helpers.config import load_experiment, read_yaml
 from helpers.types import Answer, Experiment, Question, Trial
 from tests import simulation
 
+HINTS = read_yaml(paths.EXPERIMENTS / "hinting_groups" / "config.yaml")["kinds"]["hints"]
 VENDORS = ("claude", "gpt", "gemini")
 
 
 def experiment(**parameters: Any) -> Experiment:
     """Experiment 2 with these parameters."""
-    return load_experiment("hinting_groups", **{"hints": list(WORDS), **parameters})
+    return load_experiment("hinting_groups", **{"hints": HINTS, **parameters})
 
 
 def questions(count: int) -> list[Question]:
@@ -74,7 +75,7 @@ def test_no_word_of_a_hint_stands_in_a_blind_prompt_and_nothing_else_differs() -
     found = trials(5)
     blind = of(found, "none")
     assert all(hint_text(trial) == "" and "vendor" not in trial.request.prompt for trial in blind.values())
-    for mode in WORDS:
+    for mode in HINTS:
         for place, trial in of(found, mode).items():
             plain, told = blind[place], hint_text(trial)
             assert told.startswith("Who wrote what")
@@ -181,7 +182,7 @@ def test_conditions_are_interleaved_in_one_order_that_every_process_draws_alike(
     )
     assert [tuple(each) for each in json.loads(there.stdout)] == here
     conditions = [condition for condition, _ in here]
-    assert Counter(conditions) == {mode: 120 for mode in ("none", *WORDS)}
+    assert Counter(conditions) == {mode: 120 for mode in ("none", *HINTS)}
     thirds = [Counter(conditions[at : at + 320]) for at in (0, 320, 640)]
     assert all(min(third.values()) >= 20 for third in thirds), "no condition comes early or late"
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from helpers import datasets, frames, run
+from helpers import datasets, frames, paths, run
 from helpers.analyze import analyze, saying
 from helpers.biases import hinting
-from helpers.biases.hinting.asked import WORDS
+from helpers.config import read_yaml
 from helpers.datasets.hub import ERROR_FILES, HINTS, JUDGMENT_FILES
 from tests.case_tables import load_cases
 from tests.cells import run_cells
@@ -204,7 +204,8 @@ def test_a_log_names_its_hints_itself(tmp_path: Path) -> None:
 
 
 def test_the_hints_of_files_are_those_of_the_experiment() -> None:
-    assert {*HINTS} == {*WORDS, "none"}
+    kinds = read_yaml(paths.EXPERIMENTS / "hinting_groups" / "config.yaml")["kinds"]
+    assert {*HINTS} == {*kinds["hints"], "none"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from scipy.stats import binomtest
 from helpers import claims, paths
 from helpers.__main__ import main
 from helpers.biases import position, top_choice
-from helpers.biases.hinting.asked import WORDS
 from helpers.biases.position.findings import contrasts
 from helpers.config import COMMON, STYLES, experiment_names, load_config, read_yaml
 from helpers.datasets.hub import ANSWER_FILES, ERROR_FILES, JUDGMENT_FILES
@@ -191,7 +190,7 @@ def test_the_table_of_parameters_is_that_of_the_code() -> None:
 
 def test_the_values_of_the_table_are_those_that_the_code_knows() -> None:
     rows = {row.split("`")[1]: row for row in README.splitlines() if row.startswith("| `")}
-    for hint in WORDS:
+    for hint in read_yaml(paths.EXPERIMENTS / "hinting_groups" / "config.yaml")["kinds"]["hints"]:
         assert re.search(rf"\b{hint}\b", rows["hints"]), hint
     assert all(f"`{style}`" in rows["figure_style"] for style in STYLES)
     for parameter, words in SOURCE_WORDS.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any
 
@@ -40,31 +40,29 @@ SAID = (*VERDICTS, "inconsistent", "unreadable")
 
 @dataclass(frozen=True)
 class Tables:
-    """Counts by question (C): of a judge, or of the people alone.
+    """What a judge said, by question (C).
 
     `votes` (C, 5, 3): a judge's word (SAID) by each person's vote (VERDICTS) on the same pair. `shared`: the same, each
-    vote as often as other people voted on that pair, so that judge and people answer for the same votes. `people`
-    (C, 3, 3): two different people on one pair, each two once, the lower verdict in the row. Without a judge the first
-    two are zero.
+    vote as often as other people voted on that pair, so that judge and people answer for the same votes. `judged` and
+    `lost` count its verdicts and those that cannot be read, on pairs with a vote or without.
     """
 
     votes: np.ndarray
     shared: np.ndarray
-    people: np.ndarray
+    judged: int
+    lost: int
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The tables of one source and condition: those of each judge, and the questions in their order.
+    """The tables of one source and condition over so many questions: those of each judge, and of people.
 
-    `judged` and `lost` count each judge's verdicts and those that cannot be read, on pairs with a vote or without.
+    `people` (C, 3, 3): two different people on one pair, each two once, the lower verdict in the row.
     """
 
-    questions: tuple[str, ...]
+    questions: int
     judges: Mapping[str, Tables]
     people: np.ndarray
-    judged: Mapping[str, int] = field(default_factory=dict)
-    lost: Mapping[str, int] = field(default_factory=dict)
 
 
 def counted(votes: pd.DataFrame) -> Counted:
@@ -94,14 +92,13 @@ def counted(votes: pd.DataFrame) -> Counted:
     words = said.map(lambda word: SAID.index(word) if word in SAID else SAID.index("unreadable"))
     judged = judged.assign(said=words)
     met = judged[["pair", "voter", "said"]].merge(voted, on="pair", suffixes=("", "_person"))
-    shape, tables = (len(questions), len(SAID), 3), {}
+    shape, tables, unread = (len(questions), len(SAID), 3), {}, SAID.index("unreadable")
     for judge, part in met.groupby("voter", sort=True):
         cell = (shape, part["question"], part["said"], part["vote"])
-        tables[str(judge)] = Tables(_sums(*cell), _sums(*cell, weights=part["others"]), between)
-    total = judged.groupby("voter", sort=True)["said"]
-    lost = total.agg(lambda said: int((said == SAID.index("unreadable")).sum()))
-    names = tuple(map(str, questions))
-    return Counted(names, tables, between, dict(total.size().items()), dict(lost.items()))
+        every = judged.loc[judged["voter"] == judge, "said"]
+        lost = int((every == unread).sum())
+        tables[str(judge)] = Tables(_sums(*cell), _sums(*cell, weights=part["others"]), len(every), lost)
+    return Counted(len(questions), tables, between)
 
 
 def _sums(shape: tuple[int, ...], *places: pd.Series, weights: pd.Series | None = None) -> np.ndarray:
@@ -250,13 +247,12 @@ def of_counted(
         of_all = clustered(agreed, table.votes.sum(axis=(1, 2)), null=None)
         found.append(estimate("human_agreement_of_all", at, of_all, data))
         for which in (ALL, DECISIVE):
-            sums = zip(judge_sums(table.shared, which), people_sums(table.people, which), strict=True)
+            sums = zip(judge_sums(table.shared, which), people_sums(tables.people, which), strict=True)
             gap = clustered(*(np.column_stack(columns) for columns in sums), [1.0, -1.0])
             found.append(estimate("agreement_gap", {**at, "votes": which}, gap, data, "pp"))
         found.append(estimate("human_alpha", at, alpha(_plain(table.votes), seed, resamples), data, "alpha"))
-        if n := tables.judged.get(judge):
-            counts = {"n": n, "clusters": len(tables.questions), "method": "counted", "data": data}
-            found.append(Estimate("vote_unreadable_share", at, tables.lost[judge] / n, **counts))
+        counts = {"n": table.judged, "clusters": tables.questions, "method": "counted", "data": data}
+        found.append(Estimate("vote_unreadable_share", at, table.lost / table.judged, **counts))
     for which in (ALL, DECISIVE):
         each = clustered(*people_sums(tables.people, which), null=None)
         found.append(estimate("human_human_agreement", {**where, "votes": which}, each, data))
@@ -354,32 +350,24 @@ def counted_of(block: Mapping[str, Any]) -> Counted:
     """
     size = block["questions"]
     people = _table(block["people"], size, VERDICTS)
-    judges, judged, lost = {}, {}, {}
+    judges = {}
     for judge, cells in block["judges"].items():
         given = _table(cells["votes"], size, SAID)
         shared = given * cells["others"] if "others" in cells else _table(cells["shared"], size, SAID)
-        judges[judge] = Tables(given, shared, people)
-        judged[judge], lost[judge] = cells["judged"], cells["lost"]
-    return Counted(tuple(map(str, range(size))), judges, people, judged, lost)
+        judges[judge] = Tables(given, shared, cells["judged"], cells["lost"])
+    return Counted(size, judges, people)
 
 
 def together(parts: Sequence[Counted]) -> Counted:
     """All conditions of the same questions and judges as one; others are a ValueError."""
-    first = parts[0]
+    first, names = parts[0], [each.name for each in fields(Tables)]
     if any(each.questions != first.questions or set(each.judges) != set(first.judges) for each in parts):
         raise ValueError("conditions that are to be counted together need the same questions and judges")
-    tables = {
-        judge: Tables(
-            sum(each.judges[judge].votes for each in parts),
-            sum(each.judges[judge].shared for each in parts),
-            sum(each.people for each in parts),
-        )
+    judges = {
+        judge: Tables(*(sum(getattr(each.judges[judge], name) for each in parts) for name in names))
         for judge in first.judges
     }
-    totals = (
-        {judge: sum(getattr(each, name)[judge] for each in parts) for judge in tables} for name in ("judged", "lost")
-    )
-    return Counted(first.questions, tables, sum(each.people for each in parts), *totals)
+    return Counted(first.questions, judges, sum(each.people for each in parts))
 
 
 def _table(cells: Mapping[str, Sequence[int]], size: int, rows: Sequence[str]) -> np.ndarray:

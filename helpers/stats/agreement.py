@@ -20,12 +20,11 @@ def krippendorff_alpha(
     clusters: Sequence[object] | None = None,
     resamples: int = 1000,
 ) -> Interval:
-    """How far judges agree beyond chance, with a BCa interval over questions.
+    """How far judges agree beyond chance, with a BCa interval over questions (Krippendorff 2004).
 
     `units_by_raters`: (U, R), NaN or None where a judge gave nothing; nominal takes any labels (top-1 picks, a unit a
     question), ordinal takes numbers (ranks, a unit a question and candidate). `clusters`: the question of each unit,
-    one unit a question if None. `n` counts the values that some other judge of the unit can be compared with. NaN where
-    nothing can be compared or only one value was ever given. Krippendorff 2004; the value is the package's.
+    itself if None. `n` counts the values that can be compared; NaN where there are none or only one value was given.
     """
     if level not in LEVELS:
         raise ValueError(f"level {level!r} is not one of {', '.join(LEVELS)}")

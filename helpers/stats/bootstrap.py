@@ -49,11 +49,9 @@ def bca_totals(
 ) -> Interval:
     """The BCa interval (Efron 1987) of a statistic of totals: `sums` (C, M) per cluster, statistic (..., M) -> (...,).
 
-    The acceleration is the jackknife's over clusters, from one value a kind of cluster (`to_draw`). `se` is the
-    standard deviation of the replicates. No bounds below `least` clusters; of fewer than 10 `method` calls them rough.
-    None either where nothing varies; where more than 5 % of the replicates are undefined (fewer are left out); where
-    the estimate lies at the edge of its own replicates, so that the bounds would not hold it (a metric near its least
-    value does), or is nearly all of them. A bound within rounding of 0 is 0.
+    The acceleration is the jackknife's over clusters. `se` is the standard deviation of the replicates. No bounds below
+    `least` clusters (below 10 `method` calls them rough), where nothing varies, where more than 5 % of the replicates
+    are undefined, and where the estimate lies at the edge of its own replicates or is nearly all of them.
     """
     clusters = len(sums)
     value = float(statistic(sums.sum(axis=0))) if clusters else NAN

@@ -228,10 +228,9 @@ def explaining_slope(fit: RankLogit, vendor: str, covariate: str) -> Interval:
 def marginal_effect(fit: RankLogit, vendor: str) -> Interval:
     """How much more often the vendor's judges put an own answer first than they would without the own terms.
 
-    A difference of probabilities, averaged over the judgments of the vendor's judges that showed an own answer:
-    sum over own answers of P(top | all terms) - P(top | own_vendor and own_model terms 0). Delta method, with bounds
-    from EFFECT_CLUSTERS questions: at 16 its nominal 95 % held 86 % in a simulated world, at 40 93 %. `n` counts these
-    judgments.
+    A difference of probabilities, averaged over the judgments (`n`) of its judges that showed an own answer. Delta
+    method, with bounds from EFFECT_CLUSTERS questions: at 16 its nominal 95 % held 86 % in a simulated world, at 40 93
+    %.
     """
     if not fit.converged or f"own_vendor[{vendor}]" not in fit.names:
         return _own(fit, vendor, None)
@@ -531,18 +530,12 @@ def paired_log_odds(
 ) -> Interval:
     """How much an arm moves the log-odds of a verdict: sum_m weights_m * ln(U_m / D_m) over matched pairs.
 
-    `up`, `down`: (C, m) sums per cluster of the pairs that changed to the verdict, and away from it; (C,) for one
-    column; U, D are their totals. Pairs that did not change say nothing. If the arm adds the same amount to the logit
-    of every pair, U / D is exp(amount) whatever the pairs' own logits are, and still is where verdicts are lost with a
-    probability that depends on the verdict (the conditional estimator of 1:1 matched pairs, Mantel and Haenszel 1959;
-    standard error linearised over clusters: CR2, degrees of freedom by Bell and McCaffrey, see `combine_pieces`).
-
-    Clusters without a change are not counted: `clusters` are those of the column that changed in the fewest. `counted`
-    marks columns that are counts of verdicts and no means: the variance is at least theirs were all changes
-    independent, w^2 (1/U + 1/D), for few clusters can look too alike. A total of 0 is taken as 1/2 and adds 2 to the
-    variance, which pulls the number towards 0 and widens its interval; where both totals of a column are 0 there is no
-    number. No bounds below 10 changed clusters. `n` is passed through. A column of few changes is biased away from 0 by
-    about (1/D - 1/U) / 2, a small part of its standard error.
+    `up`, `down`: (C, m) sums per cluster of the pairs that changed to the verdict, and away from it; U, D their totals.
+    If the arm adds the same amount to the logit of every pair, U / D is exp(amount) whatever the pairs' own logits
+    (Mantel and Haenszel 1959). CR2 over clusters; `clusters` are those of the column that changed in the fewest, `n` is
+    passed through. `counted` marks columns that are counts of verdicts: the variance is at least theirs were all
+    changes independent, w^2 (1/U + 1/D). A total of 0 is taken as 1/2 and adds 2 to the variance; where both totals of
+    a column are 0 there is no number. No bounds below 10 changed clusters.
     """
     b, c = (np.asarray(each, dtype=float) for each in (up, down))
     b, c = (each[:, None] if each.ndim == 1 else each for each in (b, c))

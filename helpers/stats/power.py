@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 MOST_QUESTIONS = 10_000_000
@@ -45,37 +46,6 @@ def power_of(effect: float, se: float, df: float, level: float = 0.05) -> float:
     bound, shift = t.ppf(1 - level / 2, df), abs(effect) / se
     # Further out the distribution function fails numerically, and everything is found.
     return 1.0 if shift > bound + 40 else float(nct.sf(bound, df, shift) + nct.cdf(-bound, df, min(shift, 5.0)))
-
-
-def questions_for_effect(se: float, clusters: int, effect: float, power: float = 0.8, level: float = 0.05) -> float:
-    """How many questions find a true effect with probability `power`, from the standard error of so many clusters.
-
-    From 10 up, the least that carry an interval; infinite for an effect of 0.
-
-    >>> questions_for_effect(2.53, 80, 5.0)
-    163.0
-    """
-    return _smallest(
-        se,
-        clusters,
-        lambda at, count: detectable_effect(at, count - 1, power, level) <= abs(effect),
-        effect == 0,
-    )
-
-
-def questions_for_mcnemar(share: float, effect: float, power: float = 0.8, level: float = 0.05) -> float:
-    """How many pairs let the exact McNemar test find such a difference, where `share` change to the smaller side.
-
-    Infinite for an effect of 0; NaN where `share` is, or where even all other pairs would not do.
-    """
-    if not math.isfinite(share) or abs(effect) >= 1 - 2 * share:
-        return float("nan")
-
-    def enough(_: float, count: int) -> bool:
-        return detectable_mcnemar(count, share * count, power, level) <= abs(effect)
-
-    # Being exact, it is not quite monotone in the count: off by a question or two.
-    return _smallest(1.0, 1, enough, effect == 0)
 
 
 def provable_margin(se: float, df: float, power: float = 0.8, level: float = 0.05) -> float:
@@ -123,50 +93,50 @@ def detectable_mcnemar(n: int, smaller: float, power: float = 0.8, level: float 
     return float(brentq(gap, 0.0, most, xtol=1e-6)) if most > 0 and gap(most) > 0 > gap(0.0) else float("nan")
 
 
-def equivalence_power(se: float, df: float, margin: float, level: float = 0.05) -> float:
-    """How often two one-sided tests prove equivalence within +-`margin`, if there is no difference at all.
-
-    The same as: the 1 - 2 * `level` interval lies inside the margin. Normal approximation of the shift.
-
-    >>> round(equivalence_power(2.53, 79, 5.0), 2)
-    0.24
-    """
-    if not math.isfinite(se):
-        return float("nan")
-    if se == 0:
-        return 1.0
-    from scipy.stats import t
-
-    return max(0.0, 2 * float(t.cdf(margin / se - t.ppf(1 - level, df), df)) - 1)
-
-
-def questions_for_equivalence(
-    se: float, clusters: int, margin: float, power: float = 0.8, level: float = 0.05
+def questions_for(
+    se: float,
+    clusters: int,
+    size: float,
+    least: Callable[..., float] = detectable_effect,
+    power: float = 0.8,
+    level: float = 0.05,
 ) -> float:
-    """How many questions would prove equivalence within +-`margin` with probability `power`, if nothing differs.
+    """How many questions find an effect of this size with probability `power`, from the error of so many clusters.
 
-    >>> questions_for_equivalence(2.53, 80, 5.0)
-    178.0
+    `least` is the smallest size for an error: `provable_margin` where equivalence is to be proven. From 10 up, the
+    least that carry an interval; infinite for a size of 0.
+
+    >>> questions_for(2.53, 80, 5.0), questions_for(2.53, 80, 5.0, provable_margin)
+    (163.0, 178.0)
     """
-    return _smallest(
-        se, clusters, lambda at, count: equivalence_power(at, count - 1, margin, level) >= power, margin <= 0
-    )
-
-
-def _smallest(se: float, clusters: int, enough, never: bool) -> float:
-    """The smallest count of questions, from 10 up, at which `enough(se, count)` holds; it holds from there on."""
     if not math.isfinite(se):
         return float("nan")
-    low, high = 10, 20
-    if never:
+    if not size:
         return math.inf
-    if enough(se * math.sqrt(clusters / low), low):
+    return _smallest(lambda n: least(se * math.sqrt(clusters / n), n - 1, power, level) <= abs(size))
+
+
+def questions_for_mcnemar(share: float, effect: float, power: float = 0.8, level: float = 0.05) -> float:
+    """How many pairs let the exact McNemar test find such a difference, where `share` change to the smaller side.
+
+    Infinite for an effect of 0; NaN where `share` is, or where even all other pairs would not do.
+    """
+    if not math.isfinite(share) or abs(effect) >= 1 - 2 * share:
+        return float("nan")
+    # Being exact, it is not quite monotone in the count: off by a question or two.
+    return _smallest(lambda n: detectable_mcnemar(n, share * n, power, level) <= abs(effect)) if effect else math.inf
+
+
+def _smallest(enough: Callable[[int], bool]) -> float:
+    """The smallest count of questions, from 10 up, that is `enough`; every larger one is."""
+    low, high = 10, 20
+    if enough(low):
         return float(low)
-    while not enough(se * math.sqrt(clusters / high), high):
+    while not enough(high):
         low, high = high, 2 * high
         if high > MOST_QUESTIONS:
             return math.inf
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(se * math.sqrt(clusters / middle), middle) else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return float(high)

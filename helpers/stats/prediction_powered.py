@@ -46,12 +46,11 @@ def prediction_powered_mean(
 ) -> Interval:
     """The mean label that all items would have: the judge's mean, less the error it makes on the labelled items.
 
-    mean(Y) + w * (mean of f over unlabelled - mean of f over labelled items), Y labels and f the judge's values. The
-    `weight` w 1 believes the judge wholly, 0 is the mean of the labels alone; None takes the w between them with the
-    smallest variance, estimated on the same data. CR2 with degrees of freedom by Bell and McCaffrey over questions (as
-    in `clustered`), less one where w was estimated. `n` counts labelled items, `clusters` the questions that have one:
-    no bounds below 10. `random_sample` is what only who labelled knows: False, and labels that contradict it (see
-    `contradictions`), are a NotRandomSample error. Where every item is labelled it is the mean of the labels.
+    mean(Y) + w * (mean of f over unlabelled - mean of f over labelled items), Y labels and f the judge's values;
+    `weight` None takes the w from 0 to 1 with the smallest variance. CR2 over questions, one degree of freedom less
+    where w was estimated. `n` counts labelled items, `clusters` their questions: no bounds below 10. `random_sample` is
+    what only who labelled knows: False, and labels that contradict it (see `contradictions`), are a NotRandomSample
+    error.
     """
     if not random_sample:
         raise NotRandomSample(
@@ -114,9 +113,9 @@ def _best(fixed: np.ndarray, moving: np.ndarray) -> float:
 def contradictions(given: Labels) -> list[str]:
     """Why the labelled items cannot be a random sample of all items, in words; nothing where nothing contradicts it.
 
-    Nothing contradicting is no proof. Told are: labels of items that are not estimated; and a share of labelled items
-    that depends on a column of `kinds` or on the judge's verdict (chi-square over questions, p < REFUSED_BELOW). Items
-    twice, items without a value, a label or a question are ValueErrors.
+    Reasons are labels of items that are not estimated, and a share of labelled items that depends on a column of
+    `kinds` or on the judge's verdict (chi-square over questions, p < REFUSED_BELOW). Items twice or without a value are
+    ValueErrors.
     """
     _check(given)
     strange = given.labels.index.difference(given.predicted.index)

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..types import Estimand, Estimate
-from ..words import CARD_VERDICTS, LEVEL, Conclusion, p_text
+from ..words import LEVEL, Conclusion, p_text
 from .intervals import MIN_CLUSTERS
 from .power import detectable_effect
 from .tests import FLOOR, benjamini_hochberg, holm
@@ -121,11 +121,6 @@ def _conclusion(
         test = f"Holm {test} of {tests} tests" if confirmed else f"{test} by Benjamini and Hochberg, exploratory"
         test += clash(each, p, about.null)
     return Conclusion(each, about, verdict, p, tests, test, detectable(each, LEVEL / max(1, tests)))
-
-
-def worst(verdicts: Iterable[str]) -> str:
-    """The verdict that a reader must not miss, in the order of CARD_VERDICTS; none given is a ValueError."""
-    return min(verdicts, key=CARD_VERDICTS.index)
 
 
 def size(each: Estimate) -> float:

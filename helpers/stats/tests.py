@@ -168,9 +168,7 @@ def redeal(
 
     One entry a judgment: which deal of names it saw, who won, how many of `size` answers bore the own name (`own`), and
     whether the winner did (`won`). Its effect is won / own - (1 - won) / (size - own); `weights` (m, N) make m
-    statistics of the effects. Judgments of one deal (repeats) keep one deal: under it two winners cannot both hold the
-    only own name. Lost judgments are no part of it: the names must not decide what is lost either. Two-sided,
-    (1 + hits) / (1 + draws), one p a statistic; valid for any number of judgments.
+    statistics. Judgments of one deal (repeats) keep one deal. Two-sided, (1 + hits) / (1 + draws).
     """
     own, size, won = (np.asarray(each, dtype=float) for each in (own, size, won))
     weights = np.atleast_2d(np.asarray(weights, dtype=float))

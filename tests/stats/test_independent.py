@@ -26,7 +26,7 @@ from helpers.stats.agreement import alpha_of_coincidences, krippendorff_alpha
 from helpers.stats.bootstrap import bca_bounds, bca_totals, resampled
 from helpers.stats.intervals import cluster_sums, clustered, newcombe, wilson
 from helpers.stats.models import rank_ordered_logit
-from helpers.stats.power import detectable_effect, detectable_mcnemar, equivalence_power
+from helpers.stats.power import detectable_effect, detectable_mcnemar, provable_margin
 from helpers.stats.tests import benjamini_hochberg, holm, mcnemar_exact, sign_flip
 from studies.calibration.worlds.listwise import WORLDS, draw, frame
 from tests.simulation import cr2_by_matrices
@@ -203,7 +203,7 @@ def test_the_detectable_effect_has_its_power_by_integration(df: int, power: floa
 
 def test_the_power_of_equivalence_and_of_pairs_is_enumerated() -> None:
     # One-sided at 5 %: what one of the two tests finds, twice less one, in the normal approximation of the shift.
-    assert equivalence_power(1.0, 60, 3.0) == pytest.approx(2 * stats.t.cdf(3 - 1.6706488649, 60) - 1, abs=1e-9)
+    assert provable_margin(1.0, 60, 2 * stats.t.cdf(3 - 1.6706488649, 60) - 1) == pytest.approx(3.0, abs=1e-9)
     n, smaller = 40, 3
     least = detectable_mcnemar(n, smaller)
     q, power = smaller / n, 0.0

@@ -17,8 +17,8 @@ from helpers.stats.models import paired_log_odds
 from helpers.stats.power import (
     detectable_effect,
     detectable_mcnemar,
-    equivalence_power,
-    questions_for_equivalence,
+    provable_margin,
+    questions_for,
 )
 from helpers.stats.tests import benjamini_hochberg, discordance, holm, mcnemar_exact, redeal, sign_flip
 from tests.simulation import cr2_by_matrices
@@ -239,22 +239,22 @@ def test_the_effect_is_found_as_often_as_promised() -> None:
 
 def test_equivalence_at_80_and_180_questions() -> None:
     # TOST at +-5 pp: 24 % power at 80 questions, about 180 for 80 %.
-    assert equivalence_power(2.53, 79, 5.0) == pytest.approx(0.24, abs=0.01)
-    need = questions_for_equivalence(2.53, 80, 5.0)
+    assert provable_margin(2.53, 79, power=0.24) == pytest.approx(5.0, abs=0.02)
+    need = questions_for(2.53, 80, 5.0, provable_margin)
     assert need == pytest.approx(180, rel=0.03)
-    assert equivalence_power(2.53 * math.sqrt(80 / need), need - 1, 5.0) >= 0.8
-    assert equivalence_power(2.53 * math.sqrt(80 / (need - 1)), need - 2, 5.0) < 0.8
-    assert questions_for_equivalence(2.53, 80, 0.0) == math.inf
-    assert equivalence_power(5.0, 79, 1.0) == 0.0 and equivalence_power(0.0, 79, 1.0) == 1.0
-    assert math.isnan(equivalence_power(float("nan"), 79, 1.0)) and math.isnan(detectable_effect(float("nan"), 79))
+    least, less = (provable_margin(2.53 * math.sqrt(80 / count), count - 1) for count in (need, need - 1))
+    assert least <= 5.0 < less
+    assert questions_for(2.53, 80, 0.0, provable_margin) == math.inf
+    assert math.isnan(questions_for(float("nan"), 80, 1.0))
+    assert math.isnan(detectable_effect(float("nan"), 79))
 
 
-def test_equivalence_power_by_simulation() -> None:
+def test_the_provable_margin_by_simulation() -> None:
     rng = np.random.default_rng(2)
     draws = rng.normal(0, 1, (20_000, 40))
     se = draws.std(axis=1, ddof=1) / math.sqrt(40)
     shown = np.abs(draws.mean(axis=1)) + 1.684875 * se < 0.5
-    assert shown.mean() == pytest.approx(equivalence_power(1 / math.sqrt(40), 39, 0.5), abs=0.02)
+    assert provable_margin(1 / math.sqrt(40), 39, shown.mean()) == pytest.approx(0.5, abs=0.01)
 
 
 @pytest.mark.parametrize(("n", "smaller", "level"), [(100, 5, 0.05), (500, 13, 0.05 / 48), (90, 0, 0.05)])

@@ -6,7 +6,6 @@ from .asked import CONTROL, caution, trials
 from .groups import best_tables, chance, chance_words, goals, recommended
 from .measured import (
     card,
-    few,
     finding,
     headline,
     measure,

@@ -1,4 +1,4 @@
-"""What is asked: experiment 1 under each hint, in one random order, and what each hint discloses."""
+"""What is asked: experiment 1 under each hint, in one random order."""
 
 from __future__ import annotations
 
@@ -11,16 +11,6 @@ from ...types import Answer, Experiment, Model, Question, Trial
 from ..protocol import Answers, answers_then_verdicts, interleave
 from ..top_choice import asked
 
-#: What each hint discloses. Those of the source come first; the others are ours.
-WORDS = {
-    "self": "which answers are from the judge's own vendor",
-    "competitors": "the vendor of every answer but those of the judge's own vendor",
-    "full": "the vendor of every answer",
-    "swapped": "a vendor for every answer, the true ones dealt out anew at random",
-    "false_self": "that the answers of another vendor, drawn at random, are from the judge's own",
-    "competitors_masked": "as competitors, with one more vendor undisclosed, so that nobody can be deduced",
-    "model": "the name of every answer's model",
-}
 Named = tuple[str | None, ...]
 
 

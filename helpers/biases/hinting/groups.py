@@ -14,7 +14,7 @@ from ...stats.bootstrap import bca
 from ...stats.intervals import MIN_CLUSTERS, no_interval
 from ...stats.tests import benjamini_hochberg, deal_groups
 from ...types import Estimate
-from ...words import p_text
+from ...words import p_text, sentence
 from ..top_choice import defended, rates
 from ..top_choice.rates import SPREADS
 from .asked import CONTROL
@@ -58,9 +58,7 @@ def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 def spread_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How much each hint changes each metric of spread against blind, in pp, questions paired (`where`: hint, metric).
 
-    BCa over questions at a level that holds for the confirmatory hints and all metrics together (Bonferroni); other
-    hints have bounds of the same level and are no part of that family. The change of a single rate's spread is not
-    defined (NaN).
+    BCa over questions at a level that holds for the confirmatory hints and all metrics together (Bonferroni).
     """
     family = len(CONFIRMATORY) * len(SPREADS)
     level = 1 - LEVEL / family
@@ -132,9 +130,8 @@ Rows = Mapping[str, Mapping[str, float]]
 def chance(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How far the lowest group of each metric and category lies below the mean of all groups, and how far by chance.
 
-    `group_gap` (`where`: metric or category, and side: lowest, of metrics also highest; p), in pp; beside each
-    `group_gap_by_chance`: the mean and the middle 95 % of it where groups are dealt anew within each question, which
-    changes nothing if no hint does. No p and no range below 10 questions; nothing for a row that not all groups have.
+    `group_gap` (`where`: metric or category, and side: lowest, of metrics also highest), in pp; `group_gap_by_chance`:
+    mean and middle 95 % of it where groups are dealt anew within each question. No p and no range below 10 questions.
     """
     hints = [hint for hint in (CONTROL, *hints_in(frame)) if (frame["condition"] == hint).any()]
     rows = [({"metric": id}, id, frame) for id in METRICS]
@@ -239,10 +236,9 @@ def goals(estimates: Sequence[Estimate]) -> pd.DataFrame:
     """For each goal of the source the group that its rule names, why, at what price, and whether the data carry it.
 
     Columns: goal, group (ties in full), rationale, trade-offs, by chance, recommended, why (not). Recommended are:
-    blind for validity, by design; for mitigation the lowest group that tells the truth, if blind judges are shown to
-    prefer their own, its paired change is shown to be below 0, and it is not shown to turn them against their own; for
-    studying disruption the group whose judges differ most, if they are shown to differ more than blind. For balance
-    none ever is: fair judges of unequal answers are no less uneven than partial ones.
+    blind for validity, by design; for mitigation the lowest group that tells the truth (`_not_mitigating`); for
+    disruption the one whose judges differ most (`_not_disrupted`). For balance none ever is: fair judges can be as
+    uneven.
     """
     rows = {id: values for (id, _), values in rows_of(estimates).items() if id != CATEGORY}
     average = rows.get(AVERAGE, {})
@@ -331,18 +327,11 @@ def recommended(estimates: Sequence[Estimate]) -> str:
     """Which group can be recommended for which goal, and why none can where none can."""
     table = goals(estimates)
     table = table[table["goal"] != VALIDITY]
-    simulated = "SIMULATED: " if any(each.data == "simulated" for each in estimates) else ""
-    clear = dict(table.loc[table["recommended"] != NO_GROUP, ["goal", "recommended"]].itertuples(index=False))
-    if not clear:
-        reasons = "; ".join(f"{row.goal}: {row.why}" for row in table.itertuples())
-        return (
-            f"{simulated}**No group can be recommended** ({reasons}). Blind stays the protocol that gives nothing away."
-        )
-    proofs = {
-        MITIGATION: "lower than blind by a paired interval, where blind judges prefer their own",
-        DISRUPTION: "judges differ more than blind ones by a paired interval",
-    }
-    return simulated + "; ".join(f"{proofs[goal]}: *{group}* for {goal}" for goal, group in clear.items()) + "."
+    reasons = table["why"].where(table["why"] != "", "*" + table["recommended"] + "*, by a paired interval")
+    said = "; ".join(table["goal"] + ": " + reasons)
+    if (table["recommended"] == NO_GROUP).all():
+        said = f"**No group can be recommended**, and blind stays the protocol that gives nothing away: {said}"
+    return sentence(said, "simulated" if any(each.data == "simulated" for each in estimates) else "")
 
 
 def chance_words(estimates: Sequence[Estimate]) -> str:

@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ... import frames
-from ...stats.intervals import MIN_CLUSTERS
-from ...stats.power import questions_for_equivalence
+from ...stats.power import provable_margin, questions_for
 from ...stats.standing import size, together
 from ...types import Estimate
 from ...words import CardLine, Headline, display_name, listed, sentence
@@ -108,22 +107,9 @@ def _cases(estimates: Sequence[Estimate], hint: str, verdict: str, each: Estimat
 def _questions(each: Estimate, margin_pp: float, tests: int) -> str:
     """How many questions equivalence takes in 80 % of runs if nothing differs, for one test and after Holm."""
     levels, given = (LEVEL, LEVEL / tests), (each.se, each.clusters, margin_pp / 100)
-    counts = [questions_for_equivalence(*given, level=level) for level in levels]
+    counts = [questions_for(*given, provable_margin, level=level) for level in levels]
     words = [f"{n:,.0f}" if math.isfinite(n) else "more than anybody has" for n in counts]
     return f"{words[0]} questions" + (f" ({words[1]} after Holm)" if tests > 1 else "")
-
-
-def few(estimates: Sequence[Estimate]) -> str:
-    """What so few questions cannot show; "" where there are enough for intervals."""
-    effects = [each for each in estimates if each.id == "hint_effect" and each.where["vendor"] == "average"]
-    most = max((each.clusters for each in effects), default=0)
-    if not effects or most == 0 or most >= MIN_CLUSTERS:  # without pairs it is not the questions that are too few
-        return ""
-    return (
-        f"With {most} question{'' if most == 1 else 's'} there are no intervals ({MIN_CLUSTERS} is the least), no test "
-        f"(sign flips of so few questions have no p below {2.0 ** (1 - most):.2g}) and no conclusion: this run shows "
-        "that everything works, not what a hint does."
-    )
 
 
 #: Over so many deals of the names to one set of answers their effect is averaged.
@@ -189,18 +175,15 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     The name effect is that of all judges of a vendor, its verdict by Holm's p over hints and vendors together. Needs
     the arm `swapped`; published counts have none, and no lines. `vendors` as in experiment 1's card.
     """
-    parts = []
-    for data in dict.fromkeys(each.data for each in estimates):
-        mine = [each for each in estimates if each.data == data]
-        named = {each.estimate.where["vendor"]: each for each in paired.concluded(mine, "name_effect")}
-        for judge in (each.where["judge"] for each in mine if each.id == "name_effect_by_judge"):
-            if vendor := vendor_of(judge, named, vendors):
-                parts.append(card_line(judge, NAME, [named[vendor]]))
-        lost = [each for each in mine if each.id == "unreadable_share" and "judge" in each.where]
-        for judge in dict.fromkeys(each.where["judge"] for each in lost):
-            share = together([e for e in lost if e.where["judge"] == judge], "unreadable_share", judge, "hints")
-            words = "gives replies without a readable verdict in this share, over all hints"
-            parts.append(CardLine(judge, UNREADABLE, share, "described", words))
+    named, parts = {e.estimate.where["vendor"]: e for e in paired.concluded(estimates, "name_effect")}, []
+    for judge in (each.where["judge"] for each in estimates if each.id == "name_effect_by_judge"):
+        if vendor := vendor_of(judge, named, vendors):
+            parts.append(card_line(judge, NAME, [named[vendor]]))
+    lost = [each for each in estimates if each.id == "unreadable_share" and "judge" in each.where]
+    for judge in dict.fromkeys(each.where["judge"] for each in lost):
+        share = together([e for e in lost if e.where["judge"] == judge], "unreadable_share", judge, "hints")
+        words = "gives replies without a readable verdict in this share, over all hints"
+        parts.append(CardLine(judge, UNREADABLE, share, "described", words))
     return parts
 
 

@@ -48,8 +48,7 @@ def pairs(frame: pd.DataFrame, hint: str) -> pd.DataFrame:
 
     Columns: question_id, cluster, category, judge, judge_vendor, repeat, own and own_blind (1.0 where an answer of the
     judge's vendor is first), candidate and candidate_blind (who is first), difference (own - own_blind). The partner is
-    the blind repeat that `partner` names, or the one of the same number where there is no such column. Only judges
-    whose vendor has a candidate; without pairs an empty frame.
+    the blind repeat that `partner` names, or else the one of the same number. Only judges whose vendor has a candidate.
     """
     return _same_model(_partners(frame, hint))
 
@@ -125,9 +124,9 @@ def _tested(sums: Sums, weights: Sequence[float], seed: int, tests: int) -> Inte
 def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list[Estimate]:
     """How much more often a vendor's judges put their own vendor first under a hint than blind, in pp.
 
-    `where`: hint, vendor ("average" = mean over all vendors that judge and have a candidate). `hint_effect_90` is the
-    average with its 90 % interval and, as p, that of two one-sided tests against +-`margin_pp`. NaN where a vendor has
-    no pair, and then the average too: over other vendors it would be another number.
+    `where`: hint, vendor ("average": the mean over vendors). `hint_effect_90` is the average with its 90 % interval
+    and, as p, that of two one-sided tests against +-`margin_pp`. NaN where a vendor has no pair, and then the average
+    too.
     """
     hints = hints_in(frame)
     family = max(1, sum(hint in CONFIRMATORY for hint in hints) + ("swapped" in hints) * len(judging(frame)))
@@ -221,8 +220,7 @@ def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], in
 def concluded(estimates: Sequence[Estimate], *ids: str) -> list[Conclusion]:
     """What may be said of the numbers with these ids, in their order; of averages those of a confirmatory family.
 
-    One family holds the named hints on the average over vendors and the name of each vendor. p and interval must agree
-    on a bias; the tests of equivalence ("hint_effect_90"), which can show none, are a family of their own.
+    p and interval must agree on a bias; tests of equivalence ("hint_effect_90") are a family of their own.
     """
     found = protocol.conclusions("hinting", members(estimates), *ids)
     return [replace(e, verdict="hint") if e.verdict == "bias" and not leans(e.estimate) else e for e in found]
@@ -246,11 +244,10 @@ def conclusions(estimates: Sequence[Estimate]) -> dict[str, str]:
 def change_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """How often the first place differs between blind and hinted, and beyond what differs between two askings (pp).
 
-    `change_rate` (`where`: hint); `change_rate_repeat` (`where`: condition), between two askings of the same;
-    `excess_change` (`where`: hint) = change_rate - mean of that blind and that under the hint: 0 where the hint changes
-    no verdict's chances and above it where it does (the energy distance; Szekely and Rizzo 2013), while the change over
-    blind repeats alone would be negative for a hint that makes a wavering judge sure. Repeats are the partners of one
-    hint's judgments, so that no drift between days counts as wavering. Of judges whose vendor has a candidate.
+    `change_rate` (`where`: hint), `change_rate_repeat` (`where`: condition), between two askings of the same, and
+    `excess_change` (`where`: hint), the energy distance (Szekely and Rizzo 2013): the change over blind repeats alone
+    would be negative for a hint that makes a wavering judge sure. Repeats are the partners of one hint's judgments, so
+    that no drift between days counts as wavering.
     """
     hints, again = hints_in(frame), {CONTROL: _again_blind(frame)}
     found = [_repeat_rate(again[CONTROL], CONTROL, data)]
@@ -329,10 +326,9 @@ IDS = {"judge_vendor": "name_effect", "judge": "name_effect_by_judge"}
 def name_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How much more often an answer is first when it is shown under the judge's own vendor's name, in pp of an answer.
 
-    From the arm `swapped` alone: whatever an answer is worth, it bears the own name as often as by chance, so that the
-    difference is 0 where names do nothing. Its p comes from dealing the names out anew, as they were. Per vendor,
-    their average, and per judge (`name_effect_by_judge`). Nothing where there is no such arm; an average that lacks a
-    vendor is NaN.
+    From the arm `swapped` alone, in which names are dealt at random; its p comes from dealing them out anew. Per
+    vendor, their average (NaN where a vendor lacks), and per judge (`name_effect_by_judge`). Nothing where there is no
+    such arm.
     """
     arm = frame[frame["condition"] == ARM]
     if arm.empty:
@@ -415,8 +411,7 @@ def published_picks(top1: pd.DataFrame, data: str = "folder") -> list[Estimate]:
     """How often a vendor's judges put their own vendor first, counting every judgment whose winner is known.
 
     Takes the frame of `datasets.load_top1`. `self_bias_as_counted` (`where`: vendor, hint; Wilson) also counts winners
-    whose ranking is invalid or was not kept, as the source did; `lost_as_counted` (`where`: judge, hint) is the share
-    of judgments without a winner.
+    whose ranking is invalid, as the source did; `lost_as_counted` (`where`: judge, hint) those without a winner.
     """
     own = top1[top1["pick"].notna()].assign(hit=top1["pick_vendor"] == top1["judge_vendor"])
     lost = top1.assign(hit=top1["pick"].isna())

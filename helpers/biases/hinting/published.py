@@ -16,7 +16,7 @@ from ...stats.tests import deal_counts, discordance
 from ...types import Estimate
 from ...words import p_text
 from ..protocol import INDEPENDENT, published_value
-from ..top_choice.published import from_margins, from_top1_counts
+from ..top_choice.published import from_margins, from_top1_counts, pooled_counts
 from ..top_choice.rates import statistic
 from .asked import CONTROL
 from .groups import DRAWS, gaps, highest, in_group, lowest, rows_of
@@ -33,8 +33,9 @@ def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> li
     judges are published. `hint_change` (hint minus blind, by vendor and on average) is a bare number.
     """
     judges = {**published["top1_by_judge"]["counts"], CONTROL: blind["blind_top1_by_judge"]["counts"]}
-    own, every = _blind_counts(judges[CONTROL])
-    own = {**published["own_top1_by_group"]["counts"], CONTROL: own}
+    pooled = pooled_counts(judges[CONTROL])
+    own = {**published["own_top1_by_group"]["counts"], CONTROL: {vendor: pooled[vendor][vendor] for vendor in pooled}}
+    every = {vendor: sum(row[vendor] for row in pooled.values()) for vendor in pooled}
     every = {**published["top1_by_group"]["counts"], CONTROL: every}
     n, total = published["own_top1_by_group"]["judgments_per_vendor"], published["top1_by_group"]["judgments_per_group"]
     found: list[Estimate] = []
@@ -73,12 +74,6 @@ def _chance(
         values = map(statistic(metric, [1 / len(rates)] * len(rates)), overall if metric == "balance" else by_vendor)
         found += gaps({"metric": metric}, *values, total * len(own), 0, DEALT, "published")
     return found
-
-
-def _blind_counts(by_judge: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, int], dict[str, int]]:
-    vendors = sorted({vendor for row in by_judge.values() for vendor in row})
-    own = {v: sum(row[v] for name, row in by_judge.items() if name.split("_")[0] == v) for v in vendors}
-    return own, {v: sum(row[v] for row in by_judge.values()) for v in vendors}
 
 
 def _categories(block: Mapping[str, Any]) -> list[Estimate]:
@@ -131,18 +126,6 @@ def totals(estimates: Sequence[Estimate]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def homogeneity(counts: Mapping[str, tuple[int, int]]) -> tuple[float, float]:
-    """Pearson's chi-square of own-vendor first places over the groups, and its p, all votes taken as independent.
-
-    They are not: the same judges judged the same answers in every group.
-    """
-    from scipy.stats import chi2_contingency
-
-    table = [[own, n - own] for own, n in counts.values()]
-    result = chi2_contingency(table, correction=False)
-    return float(result.statistic), float(result.pvalue)
-
-
 def curves(estimates: Sequence[Estimate]) -> pd.DataFrame:
     """`discordance` of each published hint against blind, with the column hint in front."""
     counts = totals(estimates)
@@ -156,8 +139,10 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
 
     `asked` are the estimates of a run: the standard errors of its paired effects stand in for the unpublished ones.
     """
+    from scipy.stats import chi2_contingency
+
     counts = totals(estimates)
-    chi2, p = homogeneity(counts)
+    chi2, p, *_ = chi2_contingency([[own, n - own] for own, n in counts.values()], correction=False)
     blind, n = counts[CONTROL]
     told = ", ".join(f"{own} ({hint})" for hint, (own, _) in counts.items())
     lines = [

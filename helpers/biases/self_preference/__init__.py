@@ -5,7 +5,6 @@ from .asked import CONTROL, NEEDS, STAGES, answers, caution, check, trials
 from .findings import (
     card,
     effect_words,
-    few,
     finding,
     gap_words,
     headline,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import product
 from string import ascii_uppercase
 
 from ... import frames, prompts
@@ -394,29 +395,21 @@ def _edited(answer: Answer, arm: Arm, role: str, edited: Mapping[tuple[str, str]
 def _of_arm(
     experiment: Experiment, template: prompts.Template, pair: Pair, arm: Arm, judges: Sequence[Model]
 ) -> Iterator[Trial]:
-    repeats = experiment.repeats if arm.name == CONTROL else 1
+    question, orders = pair.question, {"right": (pair.right, pair.wrong), "wrong": (pair.wrong, pair.right)}
+    texts = {"passage": question.passage, "question": question.text, "options": lettered(question.options)}
+    at = {"edit": arm.edit, "target": arm.target, "dose": str(arm.dose)}
+    at |= {"right": pair.right.candidate, "wrong": pair.wrong.candidate}
+    placed = {"passage": question.passage, "form": "choice", "labels": LABELS}
     for judge in judges:
         own = next((role for role in ("right", "wrong") if getattr(pair, role).candidate == judge.name), "")
-        for first in ("right", "wrong"):
-            for repeat in range(repeats):
-                yield _trial(experiment, template, pair, arm, judge, own, first, repeat, "correct")
-            if own and (arm.name == CONTROL or arm.target == own):
-                yield _trial(experiment, template, pair, arm, judge, own, first, 0, "wrote")
-
-
-def _trial(  # type: ignore[no-untyped-def]
-    experiment: Experiment, template, pair: Pair, arm: Arm, judge: Model, own: str, first: str, repeat: int, task: str
-) -> Trial:
-    question = pair.question
-    order = (pair.right, pair.wrong) if first == "right" else (pair.wrong, pair.right)
-    shown = [_told(answer.label, answer.text or "") for answer in order]
-    texts = {"passage": question.passage, "question": question.text, "options": lettered(question.options)}
-    texts |= {"task": task, "first": shown[0], "second": shown[1]}
-    where = {"article": question.article, "task": task, "edit": arm.edit, "target": arm.target, "dose": str(arm.dose)}
-    where |= {"right": pair.right.candidate, "wrong": pair.wrong.candidate, "first": first, "own": own}
-    placed = {"shown": tuple(answer.candidate for answer in order), "written": order, "passage": question.passage}
-    placed |= {"form": "choice", "labels": LABELS, "repeat": repeat, "where": where}
-    return make_trial(experiment, question, judge, arm.name, template, texts, **placed)
+        tasks = [("correct", repeat) for repeat in range(experiment.repeats if arm.name == CONTROL else 1)]
+        tasks += [("wrote", 0)] if own and (arm.name == CONTROL or arm.target == own) else []
+        for (first, order), (task, repeat) in product(orders.items(), tasks):
+            one, two = (_told(answer.label, answer.text or "") for answer in order)
+            placed |= {"shown": tuple(answer.candidate for answer in order), "written": order, "repeat": repeat}
+            placed["where"] = {"article": question.article, "task": task, **at, "first": first, "own": own}
+            shown = {**texts, "task": task, "first": one, "second": two}
+            yield make_trial(experiment, question, judge, arm.name, template, shown, **placed)
 
 
 @lru_cache(maxsize=64)

@@ -11,7 +11,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ...config.numbers import declared_by
-from ...stats.intervals import MIN_CLUSTERS
 from ...stats.standing import conclude
 from ...types import Estimate
 from ...words import CardLine, Conclusion, Headline, p_text, sentence
@@ -92,16 +91,11 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     Published counts give the rate alone: of each judge the one from most pairs before an edit. `vendors` is not needed.
     """
     del vendors
-    found = []
-    for data in dict.fromkeys(each.data for each in estimates):
-        mine = [each for each in estimates if each.data == data]
-        by = {id: [each for each in mine if each.id == id] for id in ("naive_harmful_rate", *SHARES)}
-        rates = [each for each in by["naive_harmful_rate"] if not math.isnan(each.value)]
-        parts = {HARMFUL: [*_published(mine), *concluded(rates)], GAP: gaps(mine), HIDING: contrasts(mine).values()}
-        parts |= {measure: concluded(by[id]) for id, measure in SHARES.items()}
-        for measure, several in parts.items():
-            found += [card_line(each.estimate.where["judge"], measure, [each]) for each in several]
-    return found
+    rates = [each for each in estimates if each.id == "naive_harmful_rate" and not math.isnan(each.value)]
+    parts = {HARMFUL: [*_published(estimates), *concluded(rates)], GAP: gaps(estimates)}
+    parts[HIDING] = [*contrasts(estimates).values()]
+    parts |= {measure: concluded(e for e in estimates if e.id == id) for id, measure in SHARES.items()}
+    return [card_line(e.estimate.where["judge"], measure, [e]) for measure, several in parts.items() for e in several]
 
 
 def _published(estimates: Sequence[Estimate]) -> list[Conclusion]:
@@ -142,17 +136,6 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
         articles = f"{most} article{'s' * (most != 1)} with own wrong answers at most"
         said = f"no test was possible; {clause([first])} ({articles})"
     return Headline(sentence(said, first.estimate.data), first.estimate)
-
-
-def few(estimates: Sequence[Estimate]) -> str:
-    """What so few articles cannot show; "" where there are enough for intervals."""
-    most = max((each.clusters for each in estimates if each.id == "unreadable_share"), default=MIN_CLUSTERS)
-    if most >= MIN_CLUSTERS:
-        return ""
-    return (
-        f"The questions are on {most} article{'s' * (most != 1)}. Questions on one article are no independent "
-        f"evidence, so there are no intervals ({MIN_CLUSTERS} articles are the least), no test and no conclusion."
-    )
 
 
 def gap_words(estimates: Sequence[Estimate]) -> str:

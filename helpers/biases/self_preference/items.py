@@ -28,50 +28,30 @@ ORDERS = ("right", "wrong")
 
 
 def items(frame: pd.DataFrame) -> pd.DataFrame:
-    """What a judge made of each pair when it saw it both ways round: one row an item.
+    """What a judge made of each pair when it saw it both ways round: one row an item; from the pair frame.
 
-    `frame` is the pair frame. Columns: those of KNOWN (`article` is the `cluster` where the frame has one);
-    `right_first` and `wrong_first`, 1.0 where the right answer was picked in that order, 0.0 where the wrong one, NaN
-    without a verdict; `score`, their mean (0, 1/2, 1), NaN where an order has no verdict or was not asked;
-    `consistent`, both orders picked the same answer; `probability`, the mean probability of the right answer over both
-    orders, NaN where it is not known; the columns of `beside_control`. One item judged twice in one order is a
-    ValueError that names it.
+    Columns: those of KNOWN (`article` is the `cluster` where the frame has one); `right_first` and `wrong_first`, 1.0
+    where the right answer was picked in that order, 0.0 where the wrong one, NaN without a verdict; `score`, their
+    mean; `consistent`, both orders picked the same answer; `probability` of the right answer, the mean over both
+    orders; those of `beside_control`. One item judged twice in one order is a ValueError that names it.
     """
-    place = _numbered(frame, KEY)
-    order = pd.factorize(frame["first"].to_numpy(), use_na_sentinel=False)[0]
-    if (np.bincount(place * (order.max(initial=0) + 1) + order) > 1).any():
-        row = frame.loc[frame.duplicated([*KEY, "first"])].iloc[0]
+    if (twice := frame.duplicated([*KEY, "first"])).any():
+        row = frame[twice].iloc[0]
         raise ValueError(
             f"judge {row['judge']} judged question {row['question_id']} ({row['right']} against {row['wrong']}, "
             f"condition {row['condition']}, repeat {row['repeat']}, task {row['task']}) more than once with the "
             f"{row['first']} answer first; each order needs its own repeat number"
         )
-    picked, read = frame["picked"].to_numpy(), (frame["outcome"] == "ok").to_numpy()
-    picked = {name: (read & (picked == name)).astype(bool) for name in ORDERS}
     # As in a run that nothing was added to later: verdicts beside the repeat arm, recognition beside its asking.
     partner = frame["partner"] if "partner" in frame else np.where(frame["task"] == "correct", 1, 0)
-    given = {
-        "first": np.select([picked["right"], picked["wrong"]], [1.0, 0.0], np.nan),
-        "p": np.asarray(frame["p_right"], dtype=float),
-        "partner": np.asarray(partner, dtype=float),
-    }
-    known = frame.iloc[np.unique(place, return_index=True)[1]].reset_index(drop=True)
-    known = known[KNOWN].assign(article=clusters_of(known, "article"))
-    found = {}
+    picked = frame["picked"].astype(object).map({"right": 1.0, "wrong": 0.0}).where(frame["outcome"] == "ok")
+    verdicts = frame[KEY].assign(first=picked.astype(float), p=frame["p_right"].astype(float), partner=partner)
+    table = frame.drop_duplicates(KEY).assign(article=lambda rows: clusters_of(rows, "article"))[KNOWN]
     for first in ORDERS:
-        shown = (frame["first"] == first).to_numpy()
-        for name, values in given.items():
-            found[first, name] = np.full(len(known), np.nan)
-            found[first, name][place[shown]] = values[shown]
-    named = {f"{first}_first": found[first, "first"] for first in ORDERS}
-    partners = {f"{first}_partner": found[first, "partner"] for first in ORDERS}
-    table = beside_control(scored(known.assign(**named)).assign(**partners))
-    return table.assign(probability=(found["right", "p"] + found["wrong", "p"]) / 2)
-
-
-def _numbered(table: pd.DataFrame, columns: list[str]) -> np.ndarray:
-    """A number for each row, the same where these columns agree, in the order in which they first stand."""
-    return table.groupby(columns, sort=False, observed=True, dropna=False).ngroup().to_numpy()
+        names = {name: f"{first}_{name}" for name in ("first", "p", "partner")}
+        table = table.merge(verdicts[frame["first"] == first].rename(columns=names), on=KEY, how="left")
+    table = beside_control(scored(table))
+    return table.assign(probability=(table.pop("right_p") + table.pop("wrong_p")) / 2)
 
 
 def scored(table: pd.DataFrame) -> pd.DataFrame:
@@ -83,9 +63,9 @@ def scored(table: pd.DataFrame) -> pd.DataFrame:
 def beside_control(table: pd.DataFrame) -> pd.DataFrame:
     """Items with the verdicts of the unedited items that they are compared with, order by order.
 
-    `right_partner` and `wrong_partner` say which repeat of the unedited item that is in each order; both columns become
-    `right_first_control` and `wrong_first_control`, and `score_control` their mean; NaN where the control has no
-    verdict. The first asking is no control of a verdict: the naive comparisons select items on it.
+    `right_partner` and `wrong_partner` say which repeat of the unedited item that is; they become
+    `right_first_control`, `wrong_first_control` and `score_control`, their mean. The first asking is no control: naive
+    comparisons select on it.
     """
     unedited = table[(table["condition"] == "none") & ((table["repeat"] >= 1) | (table["task"] != "correct"))]
     key = [*PAIR, "judge", "task"]

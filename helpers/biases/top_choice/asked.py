@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import product
 from string import ascii_uppercase
 
 from ... import frames, prompts
@@ -20,6 +21,7 @@ Hint = Callable[[Model, Question, Mapping[str, Answer]], tuple[str, tuple[str | 
 BLIND: Mapping[str, Hint] = {"none": lambda judge, question, shown: ("", ())}
 
 
+@lru_cache
 def williams(k: int) -> list[tuple[int, ...]]:
     """Orders of k things in which each takes each place, and follows each other thing, equally often.
 
@@ -46,20 +48,9 @@ def order(candidates: Sequence[str], place: int, judge: str, seed: int, order_dr
     names = sorted(candidates)
     if not 2 <= len(names) <= len(ascii_uppercase):
         raise ValueError(f"{len(names)} candidates cannot be ranked: from 2 to {len(ascii_uppercase)}, a letter each")
-    rows = _rows(len(names))
-    relabelled = _relabelled(tuple(names), f"{seed}:{judge}:{place // len(rows)}")
+    rows = williams(len(names))
+    relabelled = random.Random(f"{seed}:{judge}:{place // len(rows)}").sample(names, len(names))
     return tuple(relabelled[index] for index in rows[(place + order_draw) % len(rows)])
-
-
-@lru_cache
-def _rows(k: int) -> tuple[tuple[int, ...], ...]:
-    return tuple(williams(k))
-
-
-@lru_cache(maxsize=1024)
-def _relabelled(names: tuple[str, ...], chance: str) -> tuple[str, ...]:
-    """The names as a block of questions has them, the same for all questions of the block."""
-    return tuple(random.Random(chance).sample(names, len(names)))
 
 
 def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:
@@ -84,47 +75,26 @@ def judge_trials(
     The order is the same under all conditions. Questions with an unfit answer are left out (`unfit` names them).
     """
     template = prompts.load(experiment.shared / "prompts" / "judge.txt")
-    spoilt = unfit(answers)
-    texts: dict[str, dict[str, Answer]] = {}
+    spoilt, draw = unfit(answers), experiment.own.get("order_draw", 0)
+    by_question: dict[str, dict[str, Answer]] = {}
     for (question_id, candidate), answer in answers.items():
-        texts.setdefault(question_id, {})[candidate] = answer
-    return [
-        _judge_trial(experiment, template, question, judge, repeat, texts[question.id], condition, hint)
-        for question in questions
-        if question.id not in spoilt
-        for judge in experiment.judges
-        for repeat in range(experiment.repeats)
-        for condition, hint in conditions.items()
-    ]
-
-
-def _judge_trial(
-    experiment: Experiment,
-    template: prompts.Template,
-    question: Question,
-    judge: Model,
-    repeat: int,
-    answers: Mapping[str, Answer],
-    condition: str,
-    hint: Hint,
-) -> Trial:
-    shown = order(tuple(answers), question.place, judge.name, experiment.seed, experiment.own.get("order_draw", 0))
-    labels = tuple(ascii_uppercase[: len(shown)])
-    nonce = prompts.nonce(experiment.seed, question.id)
-    texts = {candidate: answers[candidate].text for candidate in shown}
-    told, named = hint(judge, question, {label: answers[name] for label, name in zip(labels, shown, strict=True)})
-    sources = {f"{name} on question {question.id}": text or "" for name, text in texts.items()}
-    prompts.check_nonce(nonce, {f"question {question.id}": question.text, f"the hint {condition}": told, **sources})
-    variables = {
-        "question": question.text,
-        "answers": [(label, texts[name] or "") for label, name in zip(labels, shown, strict=True)],
-        "hint": told,
-    }
-    placed = {"form": "listwise", "labels": labels, "shown": shown, "named": named}
-    written = [answers[name] for name in shown]
-    return make_trial(
-        experiment, question, judge, condition, template, variables, repeat=repeat, written=written, **placed
-    )
+        by_question.setdefault(question_id, {})[candidate] = answer
+    found = []
+    for question, judge in product((each for each in questions if each.id not in spoilt), experiment.judges):
+        shown = order(tuple(by_question[question.id]), question.place, judge.name, experiment.seed, draw)
+        labels, written = tuple(ascii_uppercase[: len(shown)]), [by_question[question.id][name] for name in shown]
+        placed = {"form": "listwise", "labels": labels, "shown": shown, "written": written}
+        lettered = [(label, answer.text or "") for label, answer in zip(labels, written, strict=True)]
+        sources = {f"{each.candidate} on question {question.id}": each.text or "" for each in written}
+        sources |= {f"question {question.id}": question.text}
+        for repeat, (condition, hint) in product(range(experiment.repeats), conditions.items()):
+            words, named = hint(judge, question, dict(zip(labels, written, strict=True)))
+            nonce = prompts.nonce(experiment.seed, question.id)
+            prompts.check_nonce(nonce, {**sources, f"the hint {condition}": words})
+            texts = {"question": question.text, "answers": lettered, "hint": words}
+            at = (experiment, question, judge, condition, template, texts)
+            found.append(make_trial(*at, repeat=repeat, named=named, **placed))
+    return found
 
 
 trials = answers_then_verdicts(answer_trials, answers, judge_trials)

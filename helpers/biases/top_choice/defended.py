@@ -71,11 +71,9 @@ def third_party_log_odds(frame: pd.DataFrame, data: str) -> list[Estimate]:
 def self_preference(frame: pd.DataFrame, data: str, variant: str = PRIMARY) -> list[Estimate]:
     """The primary estimator and its parts: logit and marginal effect per vendor, family and own model apart.
 
-    Judges of each vendor have a slope of the answers' length of their own (`styled`): a taste for length would else
-    pass for self-preference where a vendor writes longer. Where some length is not known, there are no such slopes, and
-    the method says so. `variant` is one of VARIANTS. A fit that has no usable maximum gives estimates without a number,
-    whose `method` says why. Where each candidate always stood in one slot, slots are left out (ONE_SLOT): an effect of
-    the slot is then part of that candidate's quality.
+    `variant` is one of VARIANTS. Judges of each vendor have a slope of the answers' length of their own (`styled`),
+    where all lengths are known. A fit without a usable maximum gives estimates without a number, whose `method` says
+    why. Where each candidate always stood in one slot, slots are left out (ONE_SLOT).
     """
     options = dict(VARIANTS[variant])
     styles = options.pop("styles", ("length",))
@@ -115,9 +113,7 @@ def styled(ranked: pd.DataFrame, styles: Sequence[str]) -> tuple[pd.DataFrame, l
     """Columns `style[vendor]` of these rows: the standardised style of the answer where the judge is of the vendor.
 
     A style is ln(1 + count), less its mean over the answers to the question, in standard deviations of that over all
-    questions: a ratio of lengths weighs the same in each question, so that questions whose answers are nearly alike in
-    length say little, which a standard deviation a question would not let them. Styles in which no two answers to a
-    question differ have no columns.
+    questions: a ratio of lengths weighs the same in each question. Styles that never differ have no columns.
     """
     columns = {}
     for style in styles:

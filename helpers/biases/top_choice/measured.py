@@ -165,22 +165,17 @@ SELF_PREFERENCE, UNREADABLE = "self-preference", "unreadable"
 def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
     """Of each judge whether it prefers its own vendor, and how much of it could not be read.
 
-    Self-preference is measured by vendor, so that all judges of a vendor share its line (`by_vendor`), its verdict by
-    Holm's p over the vendors. Published counts have the excess over other vendors' judges instead, which has no test
-    and can be a hint at most. `vendors` gives each judge's vendor; without it that is the one among the candidates'
-    that the judge's name tells, and a judge without one has no such line.
+    All judges of a vendor share its line (`by_vendor`). `vendors` gives each judge's vendor; without it that is the one
+    among the candidates' that the judge's name tells, and a judge without one has no such line.
     """
-    parts = []
-    for data in dict.fromkeys(each.data for each in estimates):
-        mine = [each for each in estimates if each.data == data]
-        found = {each.estimate.where["vendor"]: each for each in by_vendor(mine)}
-        shares = [each for each in mine if set(each.where) == {"judge"}]
-        lost = {each.estimate.where["judge"]: each for each in conclusions(shares, "unreadable_share")}
-        for judge in sorted({e.where["judge"] for e in mine if e.id == "top1_rate" and len(e.where) == 2}):
-            if vendor := vendor_of(judge, found, vendors):
-                parts.append(card_line(judge, SELF_PREFERENCE, [found[vendor]]))
-            if judge in lost:
-                parts.append(card_line(judge, UNREADABLE, [lost[judge]]))
+    found, parts = {each.estimate.where["vendor"]: each for each in by_vendor(estimates)}, []
+    shares = [each for each in estimates if set(each.where) == {"judge"}]
+    lost = {each.estimate.where["judge"]: each for each in conclusions(shares, "unreadable_share")}
+    for judge in sorted({e.where["judge"] for e in estimates if e.id == "top1_rate" and len(e.where) == 2}):
+        if vendor := vendor_of(judge, found, vendors):
+            parts.append(card_line(judge, SELF_PREFERENCE, [found[vendor]]))
+        if judge in lost:
+            parts.append(card_line(judge, UNREADABLE, [lost[judge]]))
     return parts
 
 

@@ -28,6 +28,16 @@ def vendor_of(judge: str) -> str:
     return judge.partition("_")[0]
 
 
+def pooled_counts(counts: Counts) -> dict[str, dict[str, int]]:
+    """First places by judge vendor and vendor, both in order of their names."""
+    vendors = sorted({vendor for row in counts.values() for vendor in row})
+    pooled = {maker: dict.fromkeys(vendors, 0) for maker in sorted(set(map(vendor_of, counts)))}
+    for judge, row in counts.items():
+        for vendor, count in row.items():
+            pooled[vendor_of(judge)][vendor] += count
+    return pooled
+
+
 def published_shares(id: str, counts: Mapping[str, Any], *keys: str, **where: str) -> list[Estimate]:
     """Each count of a nest of mappings as a share of its innermost one; `keys` name the levels, outermost first."""
     key, *inner = keys
@@ -43,12 +53,9 @@ def from_top1_counts(counts: Counts) -> list[Estimate]:
     The vendors are taken to have equally many candidates. What a constant order, unequal sharpness of judges, other
     judges' own preferences and the pairing within questions do to these numbers cannot be separated from counts.
     """
-    vendors = sorted({vendor for row in counts.values() for vendor in row})
-    counts = {judge: {vendor: row.get(vendor, 0) for vendor in vendors} for judge, row in sorted(counts.items())}
-    pooled = {maker: dict.fromkeys(vendors, 0) for maker in sorted(set(map(vendor_of, counts)))}
-    for judge, row in counts.items():
-        for vendor, count in row.items():
-            pooled[vendor_of(judge)][vendor] += count
+    pooled = pooled_counts(counts)
+    vendors = [*next(iter(pooled.values()))]
+    counts = {judge: {vendor: counts[judge].get(vendor, 0) for vendor in vendors} for judge in sorted(counts)}
     own = {vendor: (row[vendor], sum(row.values())) for vendor, row in pooled.items() if vendor in row}
     found = [replace(each, clusters=each.n) for each in published_shares("top1_rate", counts, "judge", "vendor")]
     mine = from_margins(own, {vendor: sum(row[vendor] for row in pooled.values()) for vendor in vendors})

@@ -220,12 +220,10 @@ def statistic(metric: str, expected: Sequence[float] = ()) -> Callable[[np.ndarr
 
 
 def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
-    """Deviation from the expected shares, balance and both consistencies, each with its noise floor.
+    """Deviation from the expected shares, balance and both consistencies, each with its noise floor, as fractions.
 
-    Units: pp (as fractions). BCa over questions; `<id>_noise_floor` is what the metric would show on average if every
-    rate were the expected one (deviation) or their common mean (the standard deviations), `<id>_corrected` the metric
-    less its bootstrap bias. Where no judge's vendor has a candidate there is only balance; the spread of a single rate
-    is not defined (NaN).
+    BCa over questions; `<id>_noise_floor` is what the metric would show on average if every rate were the expected one
+    (deviation) or their mean, `<id>_corrected` the metric less its bootstrap bias. The spread of one rate is NaN.
     """
     found = []
     for number, id in enumerate(SPREADS, seed):
