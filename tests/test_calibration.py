@@ -448,8 +448,8 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
     "intervals of 90 %": ("quality_self_preference", "biases.self_preference.measured", "contrast", lambda right: (
         lambda *parts, **named: right(*parts, **{**named, "level": 0.9})
     )),
-    "a little more for the first place": ("arena_hard_position_bias", "biases.protocol", "clustered", (
-        lambda right: lambda x, d, *more, **named: right(np.asarray(x) + 0.01, d, *more, **named)
+    "a little more for the first place": ("arena_hard_position_bias", "biases.protocol", "contrast", (
+        lambda right: lambda sums, **named: right(replace(sums, numerators=sums.numerators + 0.01), **named)
     )),
     "verdicts dealt by another chance": ("arena_hard_position_bias", "biases.position.measured", "relabelled", (
         lambda right: lambda one, two, seed: right(one, two, seed + 1)

@@ -119,7 +119,7 @@ def test_every_claim_comes_out_as_expected(claims, counts):
 
 
 def test_the_estimates_of_the_experiment_give_the_same_statuses(claims, counts):
-    from helpers.biases.top_choice.published import from_published
+    from helpers.biases.top_choice.rates import from_published
 
     assert unexpected(claims, check(claims, from_published(counts))).empty
 

@@ -18,7 +18,7 @@ from scipy import optimize, stats
 from helpers import datasets, paths
 from helpers.biases import hinting
 from helpers.biases.hinting import groups, paired
-from helpers.biases.hinting.published import totals
+from helpers.biases.hinting.groups import totals
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
 from helpers.types import Estimate

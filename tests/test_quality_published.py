@@ -10,7 +10,7 @@ from scipy import stats
 
 from helpers import paths
 from helpers.biases import self_preference
-from helpers.biases.self_preference.published import from_published, pooled, runs
+from helpers.biases.self_preference.findings import from_published, pooled, runs
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.types import Estimate
 from tests.runs import declared_ids

@@ -24,7 +24,6 @@ from helpers.biases import protocol, verbosity
 from helpers.biases.protocol import load_bias
 from helpers.biases.verbosity import asked
 from helpers.biases.verbosity.asked import BIASES, CONTENT, LENGTH, Pair, doublings, pairs
-from helpers.biases.verbosity.published import model_of
 from helpers.config import load_experiment, read_yaml
 from helpers.datasets import load_questions
 from helpers.providers import simulated
@@ -324,8 +323,8 @@ def test_the_readme_repeats_what_the_counts_give() -> None:
     read = [sum(each["worse"][:3]) for each in COUNTS["llmbar"]["counts"].values()]
     assert "(35 to 37 read in both orders)" in FLAT and (min(read), max(read)) == (35, n)
     assert f"{len(above)} of {len(worse)} evaluators chose it more often than a coin would, up to {worse[most]}" in FLAT
-    assert f"({model_of(most)}, {worse[most].n} read), and {len(below)} less often" in FLAT
-    assert f"down to {worse[least]} ({model_of(least)}, {worse[least].n} read)" in FLAT
+    assert f"({most.partition('/')[0]}, {worse[most].n} read), and {len(below)} less often" in FLAT
+    assert f"down to {worse[least]} ({least.partition('/')[0]}, {worse[least].n} read)" in FLAT
     exact = [stats.binomtest(each["worse"][0], each["worse"][0] + each["worse"][2]).pvalue
              for each in COUNTS["llmbar"]["counts"].values()]  # fmt: skip
     assert multipletests(exact, method="holm")[0].sum() == len(above) + len(below) > 0
@@ -339,7 +338,7 @@ def test_the_readme_repeats_what_the_counts_give() -> None:
 
 def test_published_judges_have_a_line_on_the_card_and_a_headline() -> None:
     cards = {line.judge: line for line in verbosity.card(PUBLISHED)}
-    assert set(cards) == {model_of(name) for name in COUNTS["llmbar"]["counts"]}
+    assert set(cards) == {name.partition("/")[0] for name in COUNTS["llmbar"]["counts"]}
     assert cards["GPT-4"].verdict == "not shown" and cards["ChatGPT"].verdict == "bias"
     assert {line.measure for line in cards.values()} == {"wording"}
     shares = {each.where["judge"]: each for each in PUBLISHED if each.id == "longer_when_worse"}

@@ -128,7 +128,7 @@ def described(judged: pd.DataFrame, judge: str, data: str, seed: int) -> list[Es
     missing = estimate("excess_flip", where, no_interval(math.nan, 0, 0, measured.NEEDS_REPEAT), data, "pp")
     same, gap = (judged[(judged["condition"] == name) & judged["sign"].notna()] for name in ("identical", "gap"))
     won = gap["sign"] * np.where(gap["first"] == "good", 1, -1) > 0
-    interval = both_orders.share(gap.rename(columns={"question": "question_id"}), won, "no readable verdict")
+    interval = both_orders.share(gap.rename(columns={"question": "question_id"}), won, reason="no readable verdict")
     return [
         mean("repeat_disagreement", changed, changed.index.get_level_values("question")),
         mean("order_disagreement", ~both["agree"], both["question_id"]),

@@ -23,7 +23,8 @@ from ..stats.intervals import (
     MIN_CLUSTERS,
     Interval,
     cluster_sums,
-    clustered,
+    clusters_of,
+    contrast,
     estimate,
     no_interval,
     wilson,
@@ -196,8 +197,14 @@ def mean_interval(
     """The mean of a value a row, NaN where it has none, clustered; without values none, for this `reason`."""
     if reason and values.isna().all():
         return no_interval(math.nan, 0, 0, reason)
-    sums = cluster_sums(rows.assign(value=values), "value", cluster, strata=strata)
-    return clustered(sums.numerators, sums.denominators, strata=sums.strata, null=null)
+    return contrast(cluster_sums(rows.assign(value=values), "value", cluster, strata=strata), null=null)
+
+
+def share_interval(rows: pd.DataFrame, hits: pd.Series, reason: str = "", strata: str | None = None) -> Interval:
+    """The share of rows that are hits: Wilson where each question has one row, else `mean_interval`."""
+    if len(rows) and clusters_of(rows).is_unique:
+        return wilson(int(hits.sum()), len(rows))
+    return mean_interval(rows, hits.astype(float), strata=strata, reason=reason)
 
 
 def mean_with_flips(
@@ -218,16 +225,21 @@ def mean_with_flips(
     return with_sign_flip(interval, sums.numerators[:, 0], seed, level, moved)
 
 
-def published_rate(id: str, where: Mapping[str, str], k: int, n: int, questions: int = 0) -> Estimate:
+def published_rate(id: str, where: Mapping[str, str], k: int, n: int) -> Estimate:
     """A published share, k of n, with Wilson's interval."""
     interval = wilson(k, n)
     method = f"Wilson; {INDEPENDENT}" if interval.low == interval.low else interval.method
-    return estimate(id, where, replace(interval, method=method, clusters=questions), "published")
+    return estimate(id, where, replace(interval, method=method, clusters=0), "published")
 
 
 def published_value(id: str, where: Mapping[str, str], value: float, n: int, unit: str, why: str) -> Estimate:
     """A published number that has no interval, and why."""
     return Estimate(id, dict(where), value, n=n, unit=unit, method=why, data="published")
+
+
+def published_count(id: str, where: Mapping[str, str], value: float, n: int) -> Estimate:
+    """A published count, of n."""
+    return published_value(id, where, float(value), n, "count", "counted")
 
 
 def estimate_means(
@@ -291,6 +303,16 @@ def card(module: str, estimates: Sequence[Estimate], vendors: Mapping[str, str] 
     found = conclusions(module, estimates)
     names = [each.declared.id.removesuffix("_effect").replace("_", " ") for each in found]
     return [card_line(each.estimate.where["judge"], name, [each]) for each, name in zip(found, names, strict=True)]
+
+
+def by_judge(
+    several: Iterable[Conclusion], judge_of: Callable[[Mapping[str, str]], str] = itemgetter("judge")
+) -> dict[str, list[Conclusion]]:
+    """What may be said of each judge, in the order of their names."""
+    found: dict[str, list[Conclusion]] = {}
+    for each in several:
+        found.setdefault(judge_of(each.estimate.where), []).append(each)
+    return dict(sorted(found.items()))
 
 
 def share_lines(

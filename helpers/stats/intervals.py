@@ -343,8 +343,8 @@ def wilson(k: int, n: int, level: float = 0.95) -> Interval:
     return Interval(share, low, high, math.sqrt(share * (1 - share) / n), int(n), int(n), "Wilson")
 
 
-def newcombe(k1: int, n1: int, k2: int, n2: int, level: float = 0.95) -> Interval:
-    """The hybrid score interval (Newcombe 1998, method 10) of k1/n1 - k2/n2 for independent counts.
+def newcombe(k1: int, n1: int, k2: int, n2: int) -> Interval:
+    """The 95 % hybrid score interval (Newcombe 1998, method 10) of k1/n1 - k2/n2 for independent counts.
 
     NaN where a sample is empty, no bounds where one has fewer than 10 trials. `se` is the plain unpooled one.
     """
@@ -356,7 +356,7 @@ def newcombe(k1: int, n1: int, k2: int, n2: int, level: float = 0.95) -> Interva
         return no_interval(difference, n1 + n2, min(n1, n2), reason)
     from statsmodels.stats.proportion import confint_proportions_2indep
 
-    low, high = confint_proportions_2indep(k1, n1, k2, n2, method="newcomb", alpha=1 - level)
+    low, high = confint_proportions_2indep(k1, n1, k2, n2, method="newcomb")
     se = math.sqrt(sum(k / n * (1 - k / n) / n for k, n in ((k1, n1), (k2, n2))))
     return Interval(difference, float(low), float(high), se, int(n1 + n2), int(min(n1, n2)), "Newcombe")
 
@@ -520,19 +520,10 @@ def effective_sizes(sizes: np.ndarray) -> np.ndarray:
     return np.divide(sizes.sum(axis=0) ** 2, squares, out=np.zeros(len(squares)), where=squares > 0)
 
 
-def clustered_mean(
-    values: Sequence[float],
-    clusters: Sequence[object],
-    strata: Sequence[object] | None = None,
-    level: float = 0.95,
-    null: float | None = None,
-) -> Interval:
+def clustered_mean(values: Sequence[float], clusters: Sequence[object], null: float | None = None) -> Interval:
     """The mean of the values that are not NaN, with its question-clustered interval; one row a judgment."""
     frame = pd.DataFrame({"value": np.asarray(values, dtype=float), "cluster": np.asarray(clusters)})
-    if strata is not None:
-        frame["stratum"] = np.asarray(strata)
-    sums = cluster_sums(frame, "value", "cluster", strata=None if strata is None else "stratum")
-    return contrast(sums, level=level, null=null)
+    return contrast(cluster_sums(frame, "value", "cluster"), null=null)
 
 
 Span = tuple[float, float] | None

@@ -279,7 +279,7 @@ def third_party_log_odds(counts: np.ndarray) -> np.ndarray:
     return np.einsum("vij,...ij->...v", THIRD_PARTY, np.log(np.where(table == 0, 0.5, table)))
 
 
-def third_party_log_odds_clustered(counts: np.ndarray, level: float = 0.95) -> tuple[Interval, ...]:
+def third_party_log_odds_clustered(counts: np.ndarray) -> tuple[Interval, ...]:
     """The three log-odds with jackknife intervals over questions: `counts` (C, 3, 3) per question.
 
     Degrees of freedom and effective questions are those of the linearised number (see `combine_pieces`).
@@ -300,7 +300,7 @@ def third_party_log_odds_clustered(counts: np.ndarray, level: float = 0.95) -> t
             varies = (worth**2 * total).sum(axis=1) / total.sum(axis=1)
             spread = combine_pieces([pieces_of_rates((table * worth).sum(axis=2), sizes, np.ones(3), varies)])
         se = NAN if alone else float(error)
-        found.append(t_interval(float(value), se, spread.df, n, clusters, method, level, effective=spread.effective))
+        found.append(t_interval(float(value), se, spread.df, n, clusters, method, effective=spread.effective))
     return tuple(found)
 
 
@@ -521,12 +521,7 @@ HALF = 0.5
 
 
 def paired_log_odds(
-    up: np.ndarray,
-    down: np.ndarray,
-    n: int,
-    weights: Sequence[float] = (1.0,),
-    level: float = 0.95,
-    counted: Sequence[bool] = (),
+    up: np.ndarray, down: np.ndarray, n: int, weights: Sequence[float] = (1.0,), counted: Sequence[bool] = ()
 ) -> Interval:
     """How much an arm moves the log-odds of a verdict: sum_m weights_m * ln(U_m / D_m) over matched pairs.
 
@@ -544,8 +539,6 @@ def paired_log_odds(
         raise ValueError(f"changes up {b.shape}, down {c.shape}, weights {w.shape}: need (C, m), (C, m), (m,)")
     if not (np.isfinite(b).all() and np.isfinite(c).all() and (b >= 0).all() and (c >= 0).all()):
         raise ValueError("changes must be finite and not negative")
-    used = w != 0
-    b, c, w = b[:, used], c[:, used], w[used]
     changed = ((b > 0) | (c > 0)).any(axis=1)
     b, c = b[changed], c[changed]
     clusters = int(((b > 0) | (c > 0)).sum(axis=0).min()) if len(b) else 0
@@ -556,16 +549,16 @@ def paired_log_odds(
     total_up, total_down = (np.where(total == 0, HALF, total) for total in (total_up, total_down))
     value = float(w @ np.log(total_up / total_down))
     if clusters < MIN_CLUSTERS:
-        return t_interval(value, NAN, NAN, n, clusters, PAIRED_ODDS_METHOD, level)
+        return t_interval(value, NAN, NAN, n, clusters, PAIRED_ODDS_METHOD)
     share, sizes = total_up / (total_up + total_down), b + c
     varies = share * (1 - share)
     residuals = (b / total_up - c / total_down) * varies * sizes.sum(axis=0)
     found = combine_pieces([pieces_of_rates(residuals, sizes, w / varies, varies)])
     variance = found.se**2
-    certain = np.array(counted or [False] * b.shape[1])[used]
+    certain = np.array(counted or [False] * b.shape[1])
     inverse = np.where(empty, 0.0, 1 / np.concatenate([total_up, total_down])).reshape(2, -1).sum(axis=0)
     variance = max(variance, float((w**2 * inverse)[certain].sum()))
     variance += float((np.concatenate([w, w])[empty] ** 2).sum()) / HALF
     method = f"{PAIRED_ODDS_METHOD}; a count of 0 taken as 1/2" if empty.any() else PAIRED_ODDS_METHOD
     effective = min(found.effective, clusters)
-    return t_interval(value, math.sqrt(variance), found.df, n, clusters, method, level, effective=effective)
+    return t_interval(value, math.sqrt(variance), found.df, n, clusters, method, effective=effective)

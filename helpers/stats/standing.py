@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
-
-import numpy as np
 
 from ..types import Estimand, Estimate
 from ..words import LEVEL, Conclusion, p_text
@@ -15,7 +12,6 @@ from .intervals import MIN_CLUSTERS
 from .power import detectable_effect
 from .tests import FLOOR, benjamini_hochberg, holm
 
-Key = TypeVar("Key", bound=Hashable)
 #: How the method of a number begins that a judge's habit of places or letters takes away.
 BY = "cannot tell: it answers by"
 
@@ -23,13 +19,6 @@ BY = "cannot tell: it answers by"
 def tested(each: Estimate) -> bool:
     """Whether a number was tested: it has an interval, and its method does not say that no test was possible."""
     return math.isfinite(each.low) and "no test" not in each.method
-
-
-def correct_family(
-    family: Mapping[Key, Estimate], correction: Callable[[Sequence[float]], np.ndarray] = holm
-) -> dict[Key, float]:
-    """What a correction over a family leaves of the p of each of its numbers; NaN where there was no test."""
-    return dict(zip(family, map(float, correction([each.p for each in family.values()])), strict=True))
 
 
 def leans(each: Estimate, null: float = 0.0) -> bool:

@@ -126,24 +126,19 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     are described, not judged. `vendors` is not needed.
     """
     del vendors
-    parts = []
-    for data in dict.fromkeys(each.data for each in estimates):
-        mine = [each for each in estimates if each.data == data]
-        parts += _profiles(conclusions(mine, "bias_effect"))
-        absolute = [each for each in mine if set(each.where) == {"judge"}]
-        found = protocol.conclusions("cognitive", absolute, "ratio_scale_absolute")
-        parts += [card_line(each.estimate.where["judge"], ABSOLUTE, [each]) for each in found]
-        parts += protocol.share_lines("cognitive", mine, "odd_share", UNREADABLE, "biases and conditions")
-    return parts
+    absolute = [each for each in estimates if set(each.where) == {"judge"}]
+    found = protocol.conclusions("cognitive", absolute, "ratio_scale_absolute")
+    return [
+        *_profiles(conclusions(estimates, "bias_effect")),
+        *(card_line(each.estimate.where["judge"], ABSOLUTE, [each]) for each in found),
+        *protocol.share_lines("cognitive", estimates, "odd_share", UNREADABLE, "biases and conditions"),
+    ]
 
 
 def _profiles(found: Sequence[Conclusion]) -> list[CardLine]:
     """The line of each judge, by name."""
-    judges = sorted({each.estimate.where["judge"] for each in found if "judge" in each.estimate.where})
-    return [
-        card_line(judge, PROFILE, [each for each in found if each.estimate.where.get("judge") == judge], "{bias}")
-        for judge in judges
-    ]
+    judges = protocol.by_judge(each for each in found if "judge" in each.estimate.where)
+    return [card_line(judge, PROFILE, several, "{bias}") for judge, several in judges.items()]
 
 
 def headline(estimates: Sequence[Estimate]) -> Headline | None:

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import Interval
+from ...stats.intervals import Interval, estimate
 from ...types import Estimate, RatioScale
+from ..protocol import published_count
 from . import metrics as forms
-from . import metrics as seed
 from .metrics import random_absolute, score
 
 
@@ -116,11 +116,11 @@ OWN_METHOD = "computed from arrays that were given"
 _CHOICES, _ARGUMENTS = ("control", "treatment", "options"), ("answer", "pro", "con", "n_args")
 #: Each metric, by `overall`, and the arrays that it takes.
 FORMS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    "anchoring_agnostic": (partial(seed.AnchoringBiasMetric, True), (*_CHOICES, "anchor")),
-    "anchoring_specific": (partial(seed.AnchoringBiasMetric, False), (*_CHOICES, "anchor")),
-    "halo_effect": (seed.HaloEffectMetric, _CHOICES),
-    "loss_aversion": (seed.LossAversionMetric, ("answer", "lambdas")),
-    "confirmation_bias": (seed.ConfirmationBiasMetric, _ARGUMENTS),
+    "anchoring_agnostic": (partial(forms.AnchoringBiasMetric, True), (*_CHOICES, "anchor")),
+    "anchoring_specific": (partial(forms.AnchoringBiasMetric, False), (*_CHOICES, "anchor")),
+    "halo_effect": (forms.HaloEffectMetric, _CHOICES),
+    "loss_aversion": (forms.LossAversionMetric, ("answer", "lambdas")),
+    "confirmation_bias": (forms.ConfirmationBiasMetric, _ARGUMENTS),
 }
 
 
@@ -193,9 +193,9 @@ def from_notebook(published: Mapping[str, Any]) -> Iterator[Estimate]:
         every = {"answer": np.full_like(gambles["lambdas"], answer), "lambdas": gambles["lambdas"]}
         arrays.insert(-1, Arrays(NOTEBOOK | {"answers": name}, every))
     yield from from_arrays(arrays, "published", ARRAYS_METHOD)
-    unweighted = seed.ConfirmationBiasMetric(False).interval(*arguments)
+    unweighted = forms.ConfirmationBiasMetric(False).interval(*arguments)
     yield _sure("confirmation_unweighted", unweighted, NOTEBOOK, "published", ARRAYS_METHOD)
-    printed = seed.ConfirmationBiasMetric(as_printed=True).compute(*arguments)
+    printed = forms.ConfirmationBiasMetric(as_printed=True).compute(*arguments)
     yield _output("confirmation_as_printed", printed, NOTEBOOK, "published", ARRAYS_METHOD)
     raw = forms.approach(choices["control"], choices["treatment"], choices["anchor"])
     yield _output("anchoring_specific_raw", forms.batch(forms.published(raw)), NOTEBOOK, "published", ARRAYS_METHOD)
@@ -211,8 +211,7 @@ def _output(id: str, value: float, where: Mapping[str, str], data: str, method: 
 
 def _sure(id: str, found: Interval, where: Mapping[str, str], data: str, method: str) -> Estimate:
     """A batch value with its interval."""
-    bounds = {"low": found.low, "high": found.high, "se": found.se, "n": found.n, "clusters": found.clusters}
-    return replace(_output(id, found.value, where, data, f"{found.method}; {method}"), **bounds)
+    return estimate(id, where, replace(found, method=f"{found.method}; {method}"), data, "score")
 
 
 #: Why none of these numbers has an interval.
@@ -296,20 +295,14 @@ def _directions(grid: Mapping[str, Mapping[str, float]]) -> Iterator[Estimate]:
 
 
 def _counts(published: Mapping[str, Any], expected: Mapping[str, float]) -> Iterator[Estimate]:
-    grid, models, random = (
-        published["heatmap"]["counts"],
-        published["by_model"]["counts"],
-        published["by_model"]["random"],
-    )
+    grid, block = published["heatmap"]["counts"], published["by_model"]
+    models, random = block["counts"], block["random"]
     below = sum(row["mean_absolute"] < expected[bias] for bias, row in grid.items())
     above = sum(value >= models[random] for model, value in models.items() if model != random)
     impossible = sum(abs(row["mean"]) > row["mean_absolute"] + ROUNDED for row in grid.values())
-    for id, count, n in (
-        ("below_random", below, len(grid)),
-        ("above_random", above, len(models) - 1),
-        ("impossible_means", impossible, len(grid)),
-    ):
-        yield replace(_number(id, count, "counted", "count"), n=n)
+    yield published_count("below_random", {}, below, len(grid))
+    yield published_count("above_random", {}, above, len(models) - 1)
+    yield published_count("impossible_means", {}, impossible, len(grid))
 
 
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:

@@ -3,7 +3,16 @@
 from ...frames import listwise as tidy
 from ..top_choice.asked import NEEDS, STAGES, answers
 from .asked import CONTROL, caution, trials
-from .groups import best_tables, chance, chance_words, goals, recommended
+from .groups import (
+    best_tables,
+    chance,
+    chance_words,
+    curves,
+    from_published,
+    goals,
+    margins_words,
+    recommended,
+)
 from .measured import (
     card,
     finding,
@@ -20,4 +29,3 @@ from .paired import (
     published_picks,
     unpaired,
 )
-from .published import curves, from_published, margins_words

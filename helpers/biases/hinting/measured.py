@@ -14,13 +14,14 @@ import pandas as pd
 
 from ... import frames
 from ...stats.power import provable_margin, questions_for
-from ...stats.standing import size, together
+from ...stats.standing import size
 from ...types import Estimate
 from ...words import CardLine, Headline, display_name, listed, sentence
 from ...words.sentences import card_line, lines
 from ...words.sentences import headline as headline_of
 from ..losses import loss_change, loss_words
 from ..planted import Planted, mean_by, planted_table, top_chances, trait
+from ..protocol import share_lines
 from ..top_choice.measured import vendor_of
 from . import groups, paired
 from .asked import CONTROL
@@ -179,12 +180,8 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     for judge in (each.where["judge"] for each in estimates if each.id == "name_effect_by_judge"):
         if vendor := vendor_of(judge, named, vendors):
             parts.append(card_line(judge, NAME, [named[vendor]]))
-    lost = [each for each in estimates if each.id == "unreadable_share" and "judge" in each.where]
-    for judge in dict.fromkeys(each.where["judge"] for each in lost):
-        share = together([e for e in lost if e.where["judge"] == judge], "unreadable_share", judge, "hints")
-        words = "gives replies without a readable verdict in this share, over all hints"
-        parts.append(CardLine(judge, UNREADABLE, share, "described", words))
-    return parts
+    lost = [each for each in estimates if "judge" in each.where]
+    return [*parts, *share_lines("hinting", lost, "unreadable_share", UNREADABLE, "hints")]
 
 
 def headline(estimates: Sequence[Estimate]) -> Headline | None:

@@ -341,12 +341,17 @@ def name_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     missing = [vendor for vendor in expected if vendor not in set(map(str, sums["judge_vendor"].columns))]
     weights = {by: column_weights(sums[by], average=by == "judge_vendor" and not missing) for by in IDS}
     p = _p_values(rows, weights, seed)
-    found = {by: _estimates(by, sums[by], weights[by], p, data) for by in IDS}
+    found = {by: {name: contrast(sums[by], weight) for name, weight in weights[by].items()} for by in IDS}
     if missing:
         why = f"no ranking of {', '.join(map(display_name, missing))} judges"
-        lacking = no_interval(math.nan, len(rows), 0, why)
-        found["judge_vendor"].append(estimate("name_effect", {"vendor": "average"}, lacking, data, "pp"))
-    return [*found["judge_vendor"], *found["judge"]]
+        found["judge_vendor"]["average"] = no_interval(math.nan, len(rows), 0, why)
+    estimates = []
+    for by, id in IDS.items():
+        for name, each in found[by].items():
+            if not math.isnan(each.low):
+                each = replace(each, p=p[by, name], method=f"{each.method}; p by dealing the names anew")
+            estimates.append(estimate(id, {by.removeprefix("judge_"): name}, each, data, "pp"))
+    return estimates
 
 
 def _named(arm: pd.DataFrame) -> pd.DataFrame:
@@ -367,19 +372,6 @@ def _named(arm: pd.DataFrame) -> pd.DataFrame:
     rows = rows.merge(first, on=keys, validate="one_to_one")
     rows = rows[(rows["own"] > 0) & (rows["own"] < rows["size"])]
     return rows.assign(effect=rows["won"] / rows["own"] - (1 - rows["won"]) / (rows["size"] - rows["own"]))
-
-
-def _estimates(
-    by: str, sums: Sums, weights: Mapping[str, np.ndarray], p: Mapping[tuple[str, str], float], data: str
-) -> list[Estimate]:
-    """The effect for each value of `by`, and their average where it has weights."""
-    found = []
-    for name, weight in weights.items():
-        interval = contrast(sums, weight)
-        if not math.isnan(interval.low):
-            interval = replace(interval, p=p[by, name], method=f"{interval.method}; p by dealing the names anew")
-        found.append(estimate(IDS[by], {by.removeprefix("judge_"): name}, interval, data, "pp"))
-    return found
 
 
 def _p_values(

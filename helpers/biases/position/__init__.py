@@ -12,10 +12,17 @@ from .findings import (
     identical_words,
     outcome_cells,
     planted,
+    published_finding,
     titled,
     win_rows,
     win_words,
 )
-from .leaderboards import leaderboard_contrast, leaderboard_points, leaderboard_words
 from .measured import choices_of, measure, rarer_side, sensitivity_words
-from .published import from_published, of_blocks, published_finding, published_grids
+from .published import (
+    from_published,
+    leaderboard_contrast,
+    leaderboard_points,
+    leaderboard_words,
+    of_blocks,
+    published_grids,
+)

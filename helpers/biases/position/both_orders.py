@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,13 +16,11 @@ from ...stats.intervals import (
     codes_of,
     combined,
     estimate,
-    no_interval,
-    wilson,
 )
 from ...stats.standing import LEVEL
 from ...stats.tests import SignFlip, mcnemar_exact, with_test
 from ...types import Estimate
-from ..protocol import EXACT, mean_interval, mean_with_flips
+from ..protocol import EXACT, mean_interval, mean_with_flips, share_interval
 
 #: The verdicts in shown terms, from much better first (A) to much better second (B).
 LABELS = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
@@ -136,9 +134,9 @@ def _rows(frame: pd.DataFrame, number: np.ndarray, size: int, first: str) -> np.
     return found
 
 
-def valid(table: pd.DataFrame, condition: str = "none") -> pd.DataFrame:
-    """The pairs of a condition whose two verdicts can both be read."""
-    return table[(table["condition"] == condition) & (table["kind"] != INVALID)]
+def valid(table: pd.DataFrame) -> pd.DataFrame:
+    """The pairs of condition none whose two verdicts can both be read."""
+    return table[(table["condition"] == "none") & (table["kind"] != INVALID)]
 
 
 def signs(labels: pd.Series, values: Mapping[str, int] = SIGNS) -> np.ndarray:
@@ -181,13 +179,8 @@ PUBLISHED["any_bias_published"] = (WEAK, SIGNIFICANT)
 ALL = "all"
 
 
-def share(rows: pd.DataFrame, values: pd.Series, reason: str = "no pair with two readable verdicts") -> Interval:
-    """The mean of 0 and 1 over rows: Wilson where each question has one row, else clustered by question."""
-    if rows.empty:
-        return no_interval(math.nan, 0, 0, reason)
-    if clusters_of(rows).is_unique:
-        return wilson(int(values.sum()), len(values))
-    return mean_interval(rows, values.astype(float))
+NO_PAIR = "no pair with two readable verdicts"
+share = partial(share_interval, reason=NO_PAIR)
 
 
 def class_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -282,7 +275,6 @@ def _counted(table: pd.DataFrame, data: str) -> Iterator[tuple[dict[str, str], p
 
 
 MOVED = "questions lean to a place"
-NO_PAIR = "no pair with two readable verdicts"
 
 
 def sign_flip_interval(

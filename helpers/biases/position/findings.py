@@ -1,15 +1,17 @@
-"""What may be concluded of each judge of pairs, so that noise is never called a preference for a place."""
+"""What may be concluded of judges of pairs, asked or published, so that noise is no preference for a place."""
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ...stats.intervals import MIN_CLUSTERS
 from ...stats.standing import together
 from ...types import Estimate, Model
 from ...words import CardLine, Conclusion, Headline, sentence
@@ -19,6 +21,7 @@ from .. import protocol
 from ..planted import Planted, mean_by, pair_traits, planted_table, win_chance
 from .both_orders import LEVEL, comparisons, grid, pairs
 from .measured import place
+from .published import ANALYZER, ARENA, LLMBAR, NOTEBOOK, Source, sources
 
 if TYPE_CHECKING:
     from ...run import Asked
@@ -128,23 +131,18 @@ SHARES = {"position_consistency": "both orders agree", "invalid_share": "unreada
 def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
     """Of each judge which place it favours, how often both orders agree, and what could not be read.
 
-    The place is that of the comparison with the gravest verdict by Holm's p over all comparisons of its source of data,
-    of several the largest effect; the words say of how many it is one. Published evaluators that are one model under
+    The place is that of the comparison with the gravest verdict by Holm's p over all comparisons, of several the
+    largest effect; the words say of how many it is one. Published evaluators that are one model under
     several prompts are one judge. `vendors` is not needed.
     """
     del vendors
-    found = []
-    for data in dict.fromkeys(each.data for each in estimates):
-        mine = [each for each in estimates if each.data == data]
-        judges: dict[str, list[Conclusion]] = {}
-        for each in contrasts(mine):
-            judges.setdefault(_judge(each.estimate.where), []).append(each)
-        found += [_place_line(judge, several) for judge, several in sorted(judges.items())]
-        # Controls and categories are other comparisons, or part of these.
-        compared = {place(each.estimate.where) for several in judges.values() for each in several}
-        parts = [each for each in mine if place(each.where) in compared and len(each.where) == len(place(each.where))]
-        for id, measure in SHARES.items():
-            found += protocol.share_lines("position", parts, id, measure, "comparisons", _judge)
+    judges = protocol.by_judge(contrasts(estimates), _judge)
+    found = [_place_line(judge, several) for judge, several in judges.items()]
+    # Controls and categories are other comparisons, or part of these.
+    compared = {place(each.estimate.where) for several in judges.values() for each in several}
+    parts = [each for each in estimates if place(each.where) in compared and len(each.where) == len(place(each.where))]
+    for id, measure in SHARES.items():
+        found += protocol.share_lines("position", parts, id, measure, "comparisons", _judge)
     return found
 
 
@@ -295,3 +293,150 @@ def implied(judge: Model) -> tuple[float, float, float]:
     """
     worth, *known = pair_traits(judge)
     return worth, win_chance(worth, *known), win_chance(-worth, *known)
+
+
+# --- published comparisons --------------------------------------------------------------------------------------------
+
+
+def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
+    """How often published verdicts change with the order, which place that favours, and what counts leave open.
+
+    `published` is published/counts.yaml, `estimates` what `from_published` makes of it. Every comparison stands for
+    itself; Holm's correction runs over all of them that could be tested, and over nothing that was asked here.
+    """
+    every = sources(published)
+    arena, analyzer, llmbar = ([each for each in every if each.block == name] for name in (ARENA, ANALYZER, LLMBAR))
+    means = [each for each in arena if each.mean_of > 1]
+    single = [each for each in arena if each.mean_of == 1 and each.condition == "none"]
+    of_means = " or ".join(map(str, sorted({each.mean_of for each in means}))) or "several"
+    found = conclusions(estimates, *_SINGLE, "identical_pair_effect", "both_order_inconsistent")
+    by_place = {(each.estimate.id, place(each.estimate.where)): each for each in found}
+    tests = sum(bool(each.test) for (id, _), each in by_place.items() if id == "first_position_effect")
+    counts = [each for each in every if each.block in (NOTEBOOK, ANALYZER)]
+    same = [each for each in arena if ("identical_pair_effect", place(each.where)) in by_place]
+    points = [
+        _group(f"Arena-Hard, {len(single)} files of a single judge", single, by_place),
+        _group(f"Arena-Hard, {len(means)} files that hold the mean of {of_means} judges", means, by_place),
+        *(_line(_name(place(each.where)), each, by_place, *_SINGLE) for each in counts),
+        _group("LLMBar, where no tie is allowed", llmbar, by_place),
+        *(_line(f"{each.judge} on the same text twice", each, by_place, "identical_pair_effect") for each in same),
+        *_flips(estimates),
+        *(f"- {_both(each.estimate)}: {say(each)}." for each in found if each.estimate.where.get("turn") == "all"),
+    ]
+    head = (
+        f"{len(arena)} files of Arena-Hard verdicts ({sum(each.lines for each in arena)} lines), a notebook's counts, "
+        f"{len(analyzer)} judges of Position-Bias-Analyzer and {len(llmbar)} evaluators with their prompts of LLMBar, "
+        f"each a comparison of its own. p are Holm's over the {tests} that could be tested."
+    )
+    readings = f"{_readings(arena, estimates)} {_read_again(published['texts_read_again'])}"
+    shared = {"LLMBar": llmbar, "the means of several judges": means, "the analyzer": analyzer}
+    open_ = UNSETTLED.format(
+        means=len(means),
+        short=sum(each.lines < each.questions for each in arena),
+        files=len(arena),
+        shared=", ".join(f"{name}: {len(several)}" for name, several in shared.items()),
+    )
+    return "\n\n".join([head, "\n".join(points), readings, open_])
+
+
+#: What is said of a comparison that stands for itself.
+_SINGLE = ("first_position_effect", "primacy_share", "recency_share", "position_consistency", "consistent_answer_rate")
+#: What no number of these counts can settle.
+UNSETTLED = (
+    "**What these counts cannot separate.** A judge that is merely *noisy* changes its verdict too, as often to one "
+    "place as to the other: a share of flips is no position bias, and since nobody asked the same order twice, how "
+    "much of it is noise is not known. First twice minus second twice cannot come from noise alone. Whether the place "
+    "or the letter draws the judge stays open. The mean of several judges ({means} files) is no judge's verdict; "
+    "{short} of {files} files hold fewer lines than their benchmark has questions, and which ones are missing need not "
+    "be chance. Comparisons that share their questions ({shared}) are no independent pieces of evidence, and different "
+    "questions are taken as independent. LLMBar's prompts named Swap let the judge reconcile both orders before this "
+    "one was counted."
+)
+Conclusions = Mapping[tuple, Conclusion]
+
+
+def _flips(estimates: Sequence[Estimate]) -> list[str]:
+    """How flips and directions go together over comparisons."""
+    at = {each.id: each for each in estimates}
+    if "flip_correlation" not in at:
+        return []
+    ranks, side = at["flip_correlation"], at["one_sided_share"]
+    return [
+        f"- **Flips and directions** go together over {ranks.n} comparisons with a flip (Spearman {ranks}), as a flip "
+        f"rate bounds how far a place can be favoured; but of the flips of the median comparison only {side} are "
+        "one-sided: the rest go both ways, or are noise. Intervals take comparisons as independent."
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _span(values: Sequence[float], unit: str = "%") -> str:
+    low, high = f"{100 * min(values):.1f}", f"{100 * max(values):.1f}"
+    return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
+
+
+def _group(title: str, group: Sequence[Source], by_place: Conclusions) -> str:
+    """Flips and directions of comparisons of one kind, those with the largest effects by name."""
+    effects = {at: by_place.get(("first_position_effect", at)) for at in (place(each.where) for each in group)}
+    enough = {at: each for at, each in effects.items() if each and each.estimate.n >= MIN_CLUSTERS}
+    if not enough:
+        return f"- **{title}**: none with {MIN_CLUSTERS} readable pairs."
+    flips = [1 - by_place["position_consistency", at].estimate.value for at in enough]
+    tested = [each for each in enough.values() if each.test]
+    least = [each.smallest for each in tested if each.verdict != "bias"]
+    power = f" (found in 80 % of such runs: {_span(least, 'pp')})" if least else ""
+    ends = [pick(enough, key=lambda at: enough[at].estimate.value) for pick in (min, max)]
+    shown = " to ".join(f"{enough[at].estimate} ({_name(at)})" for at in dict.fromkeys(ends))
+    return (
+        f"- **{title}**: the two orders disagree on the outcome in {_span(flips)} of readable pairs (median "
+        f"{_percent(statistics.median(flips))}; {len(enough)} with at least {MIN_CLUSTERS} of them); {counted(tested)}"
+        f"{power}. First twice minus second twice: {shown}."
+    )
+
+
+def _name(at: tuple[str, str, str]) -> str:
+    judge, candidate, source = at
+    return judge if source == "LLMBar" else f"{judge} on {candidate}"
+
+
+def _both(each: Estimate) -> str:
+    return f"**{each.where['judge']}** ({each.where['source']}, n = {each.n})"
+
+
+def _line(name: str, each: Source, by_place: Conclusions, *ids: str) -> str:
+    """A comparison with all that is said of it."""
+    title = {NOTEBOOK: "the notebook", ANALYZER: "Position-Bias-Analyzer"}.get(each.block, f"{each.lines} lines")
+    found = [by_place[id, at] for id in ids for at in (place(each.where),) if (id, at) in by_place]
+    return f"- **{name}** ({title}, n = {found[0].estimate.n}): {'; '.join(map(say, found))}."
+
+
+def _readings(arena: Sequence[Source], estimates: Sequence[Estimate]) -> str:
+    """Where the published rule and the labels tell different stories, by how much they do."""
+    by_place, apart = {(each.id, place(each.where)): each for each in estimates}, []
+    for each in arena:
+        at = place(each.where)
+        stored, read = (by_place[f"significant_bias{end}", at] for end in ("_published", ""))
+        lost = round(by_place["invalid_share", at].value * each.lines)
+        other = sum(each.other_strings.values())
+        if lost or other:
+            why = [f"{lost} of {each.lines} lines unreadable"] * bool(lost)
+            why += [f"{other} with strings that are no labels as stored"] * bool(other)
+            readable = f"{_percent(read.value)} of {read.n} readable pairs" if read.n else "no readable pair"
+            clause = f"{_name(at)}: {_percent(stored.value)} against {readable} ({', '.join(why)})"
+            apart.append((-abs(stored.value - read.value) if read.n else -1.0, clause))
+    others = f"; in the others that class holds {'; '.join(clause for _, clause in sorted(apart))}" if apart else ""
+    return (
+        "**Two readings.** The published rule reads the strings as stored and calls *significant bias* whatever it "
+        f"cannot read. In {len(arena) - len(apart)} of {len(arena)} files that changes nothing{others}."
+    )
+
+
+def _read_again(block: Mapping[str, Any]) -> str:
+    """Whether the judges' own texts say what was stored of them, every disagreement by name."""
+    other = [
+        f"{row['judge']}: {row['texts']} stored as {row['stored']}, written {row['text']}" for row in block["other"]
+    ]
+    others = f"; the others are {'; '.join(other)}" if other else ""
+    return f"Of {block['texts']} texts of judges read again {block['as_stored']} give the label as stored{others}."

@@ -26,6 +26,7 @@ from ...stats.intervals import (
     NAN,
     Interval,
     Spread,
+    added,
     adjust_scores,
     clustered,
     clustered_mean,
@@ -181,7 +182,7 @@ def control_arms(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         found.append(estimate("identical_pair_effect", where, interval, data, "pp"))
     for where, rows in comparisons(table[table["condition"] == "quality_gap"]):
         each = verdicts(rows).dropna(subset="sign")
-        interval = share(each, each["for_candidate"] > 0, "no readable verdict")
+        interval = share(each, each["for_candidate"] > 0, reason="no readable verdict")
         found.append(estimate("quality_gap_accuracy", where, interval, data))
     return found
 
@@ -218,7 +219,7 @@ def _thirds(where: dict[str, str], rows: pd.DataFrame, gap: pd.Series, by: str, 
     made = []
     for place, name in enumerate(THIRDS):
         part = rows[third == place]
-        interval = share(part, ~part["agree"], "no pair has such a gap: too few different gaps")
+        interval = share(part, ~part["agree"], reason="no pair has such a gap: too few different gaps")
         interval = replace(interval, method=f"{interval.method}; {by}")
         made.append(estimate("flip_by_gap", where | {"gap": name}, interval, data))
     return made
@@ -329,10 +330,8 @@ def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval
 
 def _spread(design: np.ndarray, y: np.ndarray, w: np.ndarray, fitted: np.ndarray, codes: np.ndarray) -> Spread:
     """How far the intercept varies, verdicts on one question depending on each other in any way."""
-    scores = np.zeros((codes.max() + 1, design.shape[1]))
-    np.add.at(scores, codes, design * (w * (y - fitted))[:, None])
-    information = np.zeros((len(scores), *2 * design.shape[1:]))
-    np.add.at(information, codes, design[:, :, None] * (design * (w * fitted * (1 - fitted))[:, None])[:, None])
+    scores = added(design * (w * (y - fitted))[:, None], codes)
+    information = added(design[:, :, None] * (design * (w * fitted * (1 - fitted))[:, None])[:, None], codes)
     return combine_pieces([adjust_scores(scores, information).pieces(np.eye(design.shape[1])[0])])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,15 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import MIN_CLUSTERS, clustered, estimate, wilson
+from ...stats.intervals import MIN_CLUSTERS, Interval, clustered, estimate, no_interval, wilson
+from ...stats.tests import benjamini_hochberg
 from ...types import Estimate
-from ...words import Conclusion
-from ...words.sentences import counted, say
-from ..protocol import INDEPENDENT, published_value
+from ..protocol import INDEPENDENT, published_count
 from . import both_orders, measured
-from .both_orders import INVALID, KINDS, LABELS, NO_BIAS, SIGNIFICANT, WEAK, pairs
-from .findings import conclusions
-from .leaderboards import published_contrast
+from .both_orders import INVALID, KINDS, LABELS, LEVEL, NO_BIAS, SIGNIFICANT, WEAK, pairs
 from .measured import place
 
 ARENA, NOTEBOOK, ANALYZER, LLMBAR = "arena_hard", "arena_hard_notebook", "position_bias_analyzer", "llmbar"
@@ -62,39 +58,33 @@ class Source:
 
 def sources(published: Mapping[str, Any]) -> list[Source]:
     """Every comparison of published/counts.yaml, in its order; counts that contradict each other are a ValueError."""
-    found = [*_files(published[ARENA]), _notebook(published[NOTEBOOK]), *_by_question(published[ANALYZER])]
-    block = published[LLMBAR]
-    for judge, grid in block["counts"].items():
-        counts = _grid(grid, block["verdicts"], judge)
-        known = (judge, block["candidate"], block["baseline"], counts, block["questions"])
-        found.append(Source(LLMBAR, block["name"], *known))
+    arena, notebook, analyzer, llmbar = (published[name] for name in (ARENA, NOTEBOOK, ANALYZER, LLMBAR))
+    found = []
+    for name, row in arena["counts"].items():
+        counts = _grid(row["grid"], arena["verdicts"], name)
+        if counts.to_numpy().sum() != row["lines"]:
+            raise ValueError(f"{name}: {row['lines']} lines, but its pairs sum to {counts.to_numpy().sum()}")
+        cells = {key: row.get(key, {}).items() for key in ("one_game", "other_strings")}
+        cells = {key: {tuple(cell.split()): n for cell, n in each} for key, each in cells.items()}
+        found.append(_source(ARENA, row, counts, name=name, **cells))
+    found.append(_source(NOTEBOOK, notebook, _notebook(notebook)))
+    for judge, cells in analyzer["counts"].items():
+        if {len(counts) for counts in cells.values()} != {analyzer["questions"]}:
+            raise ValueError(f"{judge}: each cell needs a count for each of {analyzer['questions']} questions")
+        table = pd.DataFrame([*cells.values()], pd.Index([tuple(cell.split()) for cell in cells], tupleize_cols=False))
+        counts = pd.DataFrame(0, analyzer["verdicts"], analyzer["verdicts"])
+        for cell, total in table.sum(axis=1).items():
+            counts.loc[cell] = total
+        name = analyzer["name"].replace("<judge>", judge)
+        found.append(_source(ANALYZER, analyzer, counts, name=name, judge=judge, by_question=table))
+    for judge, grid in llmbar["counts"].items():
+        found.append(_source(LLMBAR, llmbar, _grid(grid, llmbar["verdicts"], judge), judge=judge))
     return found
 
 
-def _by_question(block: Mapping[str, Any]) -> Iterator[Source]:
-    for judge, cells in block["counts"].items():
-        lengths = {len(counts) for counts in cells.values()}
-        if lengths != {block["questions"]}:
-            raise ValueError(f"{judge}: each cell needs a count for each of {block['questions']} questions")
-        counts = pd.DataFrame(0, block["verdicts"], block["verdicts"])
-        table = pd.DataFrame(cells).T
-        table.index = pd.Index([tuple(cell.split()) for cell in cells], tupleize_cols=False)
-        for cell, total in table.sum(axis=1).items():
-            counts.loc[cell] = total
-        known = (judge, block["candidate"], block["baseline"], counts, block["questions"])
-        yield Source(ANALYZER, block["name"].replace("<judge>", judge), *known, by_question=table)
-
-
-def _files(block: Mapping[str, Any]) -> Iterator[Source]:
-    for name, row in block["counts"].items():
-        counts = _grid(row["grid"], block["verdicts"], name)
-        if counts.to_numpy().sum() != row["lines"]:
-            raise ValueError(f"{name}: {row['lines']} lines, but its pairs sum to {counts.to_numpy().sum()}")
-        more = {key: row[key] for key in ("condition", "mean_of") if key in row}
-        for key in ("one_game", "other_strings"):
-            more[key] = {tuple(cell.split()): n for cell, n in row.get(key, {}).items()}
-        known = (row["judge"], row["candidate"], row["baseline"], counts, row["questions"])
-        yield Source(ARENA, name, *known, **more)
+def _source(block: str, row: Mapping[str, Any], counts: pd.DataFrame, **more: Any) -> Source:
+    names = ("name", "judge", "candidate", "baseline", "questions", "condition", "mean_of")
+    return Source(block=block, counts=counts, **{name: row[name] for name in names if name in row} | more)
 
 
 def _grid(grid: Sequence[Sequence[int]], verdicts: Sequence[str], name: str) -> pd.DataFrame:
@@ -103,7 +93,8 @@ def _grid(grid: Sequence[Sequence[int]], verdicts: Sequence[str], name: str) -> 
     return pd.DataFrame(grid, list(verdicts), list(verdicts))
 
 
-def _notebook(block: Mapping[str, Any]) -> Source:
+def _notebook(block: Mapping[str, Any]) -> pd.DataFrame:
+    """The counts of the classes and patterns that it printed."""
     names = [*LABELS, INVALID]
     counts = pd.DataFrame(0, names, names)
     for kind, cell in _STAND_IN.items():
@@ -115,8 +106,7 @@ def _notebook(block: Mapping[str, Any]) -> Source:
         counts.loc[cell] += row["pairs"]
     if counts.to_numpy().sum() != block["lines"]:
         raise ValueError(f"{block['lines']} lines, but classes and patterns sum to {counts.to_numpy().sum()}")
-    known = (block["judge"], block["candidate"], block["baseline"], counts, block["questions"])
-    return Source(NOTEBOOK, block["name"], *known)
+    return counts
 
 
 #: A cell of the counts: the verdict of game 1 and that of game 2.
@@ -240,21 +230,17 @@ def flips_and_directions(estimates: Sequence[Estimate]) -> list[Estimate]:
     ]
 
 
-def _count(id: str, where: Mapping[str, str], value: int, n: int) -> Estimate:
-    return published_value(id, where, float(value), n, "count", "counted")
-
-
 def _printed(block: Mapping[str, Any], every: Sequence[Source]) -> Iterator[Estimate]:
     """What the notebook printed beside its rates."""
     (each,) = (source for source in every if source.block == NOTEBOOK)
     patterns = {f"{row['game_1']} -> {row['game_2']}": row["pairs"] for row in block["patterns"]}
     kinds = {**block["classes"], SIGNIFICANT: sum(patterns.values())}
     kinds |= {"any_bias": kinds[WEAK] + kinds[SIGNIFICANT], "acceptable": kinds[NO_BIAS] + kinds[WEAK]}
-    yield _count("published_lines", each.where, kinds["any_bias"] + kinds[NO_BIAS], each.lines)
+    yield published_count("published_lines", each.where, kinds["any_bias"] + kinds[NO_BIAS], each.lines)
     for name, count in kinds.items():
-        yield _count("class_lines", {**each.where, "class": name}, count, each.lines)
+        yield published_count("class_lines", {**each.where, "class": name}, count, each.lines)
     for name, count in patterns.items():
-        yield _count("pattern_lines", {**each.where, "pattern": name}, count, each.lines)
+        yield published_count("pattern_lines", {**each.where, "pattern": name}, count, each.lines)
     planned = wilson(kinds[SIGNIFICANT], each.questions)
     planned = replace(planned, method=f"{INDEPENDENT}: {planned.method}")
     yield estimate("significant_bias_of_planned", each.where, planned, "published")
@@ -286,7 +272,7 @@ def _mirrors(cell: Cell) -> bool:
 def _equal(each: Source) -> Estimate:
     agreed = [cell for cell in KINDS if set(cell) <= set(each.counts) and _mirrors(cell)]
     equal = sum(int(each.counts.loc[cell]) for cell in [*agreed, (INVALID, INVALID)])
-    return _count("equal_verdicts", each.where, equal, each.lines)
+    return published_count("equal_verdicts", each.where, equal, each.lines)
 
 
 def _both_orders(block: Mapping[str, Any]) -> Iterator[Estimate]:
@@ -341,145 +327,128 @@ def of_blocks(
     return found
 
 
-def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
-    """How often published verdicts change with the order, which place that favours, and what counts leave open.
+# --- two leaderboards of the same models ------------------------------------------------------------------------------
 
-    `published` is published/counts.yaml, `estimates` what `from_published` makes of it. Every comparison stands for
-    itself; Holm's correction runs over all of them that could be tested, and over nothing that was asked here.
+FITS = ("intercept", "line")
+BEYOND = "beyond the third-party models, where the fit is only continued"
+
+
+def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str, data: str = "published") -> list[Estimate]:
+    """How much higher one judge puts each own-family model than models of third parties would make one expect.
+
+    `table`: a row a model; columns model, family ("" for a third party, else the judge's family it belongs to) and one
+    column of win rates in (0, 1) for each of the two judges. `where`: model, family, fit ("intercept": the other
+    judge's logit plus the mean gap; "line": least squares, since judges may differ in how far they spread models). The
+    interval is the prediction interval of one more third-party model (t), p the test of being one of them.
     """
-    every = sources(published)
-    arena, analyzer, llmbar = ([each for each in every if each.block == name] for name in (ARENA, ANALYZER, LLMBAR))
-    means = [each for each in arena if each.mean_of > 1]
-    single = [each for each in arena if each.mean_of == 1 and each.condition == "none"]
-    of_means = " or ".join(map(str, sorted({each.mean_of for each in means}))) or "several"
-    found = conclusions(estimates, *_SINGLE, "identical_pair_effect", "both_order_inconsistent")
-    by_place = {(each.estimate.id, place(each.estimate.where)): each for each in found}
-    tests = sum(bool(each.test) for (id, _), each in by_place.items() if id == "first_position_effect")
-    counts = [each for each in every if each.block in (NOTEBOOK, ANALYZER)]
-    same = [each for each in arena if ("identical_pair_effect", place(each.where)) in by_place]
-    points = [
-        _group(f"Arena-Hard, {len(single)} files of a single judge", single, by_place),
-        _group(f"Arena-Hard, {len(means)} files that hold the mean of {of_means} judges", means, by_place),
-        *(_line(_name(place(each.where)), each, by_place, *_SINGLE) for each in counts),
-        _group("LLMBar, where no tie is allowed", llmbar, by_place),
-        *(_line(f"{each.judge} on the same text twice", each, by_place, "identical_pair_effect") for each in same),
-        *_flips(estimates),
-        *(f"- {_both(each.estimate)}: {say(each)}." for each in found if each.estimate.where.get("turn") == "all"),
-    ]
-    head = (
-        f"{len(arena)} files of Arena-Hard verdicts ({sum(each.lines for each in arena)} lines), a notebook's counts, "
-        f"{len(analyzer)} judges of Position-Bias-Analyzer and {len(llmbar)} evaluators with their prompts of LLMBar, "
-        f"each a comparison of its own. p are Holm's over the {tests} that could be tested."
-    )
-    readings = f"{_readings(arena, estimates)} {_read_again(published['texts_read_again'])}"
-    shared = {"LLMBar": llmbar, "the means of several judges": means, "the analyzer": analyzer}
-    open_ = UNSETTLED.format(
-        means=len(means),
-        short=sum(each.lines < each.questions for each in arena),
-        files=len(arena),
-        shared=", ".join(f"{name}: {len(several)}" for name, several in shared.items()),
-    )
-    return "\n\n".join([head, "\n".join(points), readings, open_])
+    missing = [name for name in ("model", "family", judge, other) if name not in table]
+    if missing:
+        raise ValueError(f"the leaderboard has no {', '.join(missing)}; it has {', '.join(map(str, table))}")
+    rates = table[[judge, other]].astype(float)
+    odd = table.loc[~((rates > 0) & (rates < 1)).all(axis=1), "model"]
+    if len(odd):
+        raise ValueError(f"{', '.join(map(str, odd))}: a logit needs win rates between 0 and 1, both excluded")
+    logits = np.log(rates / (1 - rates))
+    third = (table["family"] == "").to_numpy()
+    found = []
+    for fit in FITS:
+        x, y = logits[other].to_numpy(), logits[judge].to_numpy()
+        for at in np.flatnonzero(~third):
+            interval = _foreseen(x[third], y[third], x[at], y[at], fit)
+            if third.any() and not x[third].min() <= x[at] <= x[third].max():
+                interval = replace(interval, method=f"{interval.method}; {BEYOND}")
+            row = table.iloc[at]
+            where = {"model": str(row["model"]), "family": str(row["family"]), "fit": fit}
+            found.append(estimate("leaderboard_contrast", where, interval, data, "logit"))
+    return found
 
 
-#: What is said of a comparison that stands for itself.
-_SINGLE = ("first_position_effect", "primacy_share", "recency_share", "position_consistency", "consistent_answer_rate")
-#: What no number of these counts can settle.
-UNSETTLED = (
-    "**What these counts cannot separate.** A judge that is merely *noisy* changes its verdict too, as often to one "
-    "place as to the other: a share of flips is no position bias, and since nobody asked the same order twice, how "
-    "much of it is noise is not known. First twice minus second twice cannot come from noise alone. Whether the place "
-    "or the letter draws the judge stays open. The mean of several judges ({means} files) is no judge's verdict; "
-    "{short} of {files} files hold fewer lines than their benchmark has questions, and which ones are missing need not "
-    "be chance. Comparisons that share their questions ({shared}) are no independent pieces of evidence, and different "
-    "questions are taken as independent. LLMBar's prompts named Swap let the judge reconcile both orders before this "
-    "one was counted."
+def _foreseen(x: np.ndarray, y: np.ndarray, at: float, value: float, fit: str) -> Interval:
+    """The distance of (at, value) from what these points foresee, with its prediction interval."""
+    count, used = len(x), 2 if fit == "line" else 1
+    if count <= used or (fit == "line" and np.ptp(x) == 0):
+        return no_interval(math.nan, count, count, f"{count} third-party models cannot carry the fit")
+    spread = ((x - x.mean()) ** 2).sum()
+    slope = float((x - x.mean()) @ y / spread) if fit == "line" else 1.0
+    residuals = y - y.mean() - slope * (x - x.mean())
+    gap = float(value - y.mean() - slope * (at - x.mean()))
+    if count < MIN_CLUSTERS:
+        return no_interval(gap, count, count, f"no interval below {MIN_CLUSTERS} third-party models")
+    leverage = (at - x.mean()) ** 2 / spread if fit == "line" else 0.0
+    df = count - used
+    se = math.sqrt(float(residuals @ residuals) / df * (1 + 1 / count + leverage))
+    method = f"prediction interval of a third-party model, {fit}"
+    if not se > 0:
+        return no_interval(gap, count, count, "no interval: third-party models do not scatter")
+    from scipy.special import stdtr, stdtrit
+
+    reach = float(stdtrit(df, 0.975)) * se
+    p = 2 * float(stdtr(df, -abs(gap) / se))
+    return Interval(gap, gap - reach, gap + reach, se, count, count, method, p, float(df))
+
+
+def leaderboard_words(estimates: Sequence[Estimate], judge: str, other: str) -> str:
+    """What the contrast says of each family and fit, and what it cannot say: which of the two judges is off."""
+    lines = []
+    for fit in FITS:
+        chosen = [each for each in estimates if each.id == "leaderboard_contrast" and each.where["fit"] == fit]
+        adjusted = dict(zip(map(id, chosen), benjamini_hochberg([each.p for each in chosen]), strict=True))
+        for family in dict.fromkeys(each.where["family"] for each in chosen):
+            models = [each for each in chosen if each.where["family"] == family]
+            found = [each.value > 0 for each in models if adjusted[id(each)] < LEVEL]
+            most = max(models, key=lambda each: abs(each.value))
+            beyond = sum(BEYOND in each.method for each in models)
+            lines.append(
+                f"- {family}, {fit}: of {len(models)} models {judge} ranks {sum(found)} higher and "
+                f"{len(found) - sum(found)} lower against {other} than {most.n} third-party models foresee; the "
+                f"farthest is {most.where['model']}, {most} logits.{f' {beyond} of them lie {BEYOND}.' * bool(beyond)}"
+            )
+    return "\n".join([*lines, "", LIMITS]) if lines else "No model of either judge's family is on both leaderboards."
+
+
+LIMITS = (
+    "Exploratory; p by Benjamini and Hochberg over the models of a fit. The contrast is one of two judges: it does not "
+    "tell which of them departs from what the models deserve, and models of one family may share a style that one "
+    "judge likes for reasons of its own."
 )
-Conclusions = Mapping[tuple, Conclusion]
 
 
-def _flips(estimates: Sequence[Estimate]) -> list[str]:
-    """How flips and directions go together over comparisons."""
-    at = {each.id: each for each in estimates}
-    if "flip_correlation" not in at:
-        return []
-    ranks, side = at["flip_correlation"], at["one_sided_share"]
-    return [
-        f"- **Flips and directions** go together over {ranks.n} comparisons with a flip (Spearman {ranks}), as a flip "
-        f"rate bounds how far a place can be favoured; but of the flips of the median comparison only {side} are "
-        "one-sided: the rest go both ways, or are noise. Intervals take comparisons as independent."
-    ]
+def leaderboard(block: Mapping[str, Any]) -> tuple[pd.DataFrame, str, str]:
+    """The two leaderboards as `leaderboard_contrast` takes them, and the two judges."""
+    judge, other = block["judges"]
+    families = set(block["judges"].values())
+    table = pd.DataFrame(block["counts"])
+    family = table["owner"].where(table["owner"].isin(families), "")
+    return table.assign(family=family, **{name: table[name] / 100 for name in (judge, other)}), judge, other
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+def published_contrast(block: Mapping[str, Any]) -> list[Estimate]:
+    """`leaderboard_contrast` of the published leaderboards; `where` has judge and other as well."""
+    table, judge, other = leaderboard(block)
+    found = leaderboard_contrast(table, judge, other)
+    return [replace(each, where={"judge": judge, "other": other} | dict(each.where)) for each in found]
 
 
-def _span(values: Sequence[float], unit: str = "%") -> str:
-    low, high = f"{100 * min(values):.1f}", f"{100 * max(values):.1f}"
-    return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
+def leaderboard_points(published: Mapping[str, Any]) -> pd.DataFrame:
+    """Each model's logits under the two judges with the third-party line and its prediction limits at its place.
 
-
-def _group(title: str, group: Sequence[Source], by_place: Conclusions) -> str:
-    """Flips and directions of comparisons of one kind, those with the largest effects by name."""
-    effects = {at: by_place.get(("first_position_effect", at)) for at in (place(each.where) for each in group)}
-    enough = {at: each for at, each in effects.items() if each and each.estimate.n >= MIN_CLUSTERS}
-    if not enough:
-        return f"- **{title}**: none with {MIN_CLUSTERS} readable pairs."
-    flips = [1 - by_place["position_consistency", at].estimate.value for at in enough]
-    tested = [each for each in enough.values() if each.test]
-    least = [each.smallest for each in tested if each.verdict != "bias"]
-    power = f" (found in 80 % of such runs: {_span(least, 'pp')})" if least else ""
-    ends = [pick(enough, key=lambda at: enough[at].estimate.value) for pick in (min, max)]
-    shown = " to ".join(f"{enough[at].estimate} ({_name(at)})" for at in dict.fromkeys(ends))
-    return (
-        f"- **{title}**: the two orders disagree on the outcome in {_span(flips)} of readable pairs (median "
-        f"{_percent(statistics.median(flips))}; {len(enough)} with at least {MIN_CLUSTERS} of them); {counted(tested)}"
-        f"{power}. First twice minus second twice: {shown}."
-    )
-
-
-def _name(at: tuple[str, str, str]) -> str:
-    judge, candidate, source = at
-    return judge if source == "LLMBar" else f"{judge} on {candidate}"
-
-
-def _both(each: Estimate) -> str:
-    return f"**{each.where['judge']}** ({each.where['source']}, n = {each.n})"
-
-
-def _line(name: str, each: Source, by_place: Conclusions, *ids: str) -> str:
-    """A comparison with all that is said of it."""
-    title = {NOTEBOOK: "the notebook", ANALYZER: "Position-Bias-Analyzer"}.get(each.block, f"{each.lines} lines")
-    found = [by_place[id, at] for id in ids for at in (place(each.where),) if (id, at) in by_place]
-    return f"- **{name}** ({title}, n = {found[0].estimate.n}): {'; '.join(map(say, found))}."
-
-
-def _readings(arena: Sequence[Source], estimates: Sequence[Estimate]) -> str:
-    """Where the published rule and the labels tell different stories, by how much they do."""
-    by_place, apart = {(each.id, place(each.where)): each for each in estimates}, []
-    for each in arena:
-        at = place(each.where)
-        stored, read = (by_place[f"significant_bias{end}", at] for end in ("_published", ""))
-        lost = round(by_place["invalid_share", at].value * each.lines)
-        other = sum(each.other_strings.values())
-        if lost or other:
-            why = [f"{lost} of {each.lines} lines unreadable"] * bool(lost)
-            why += [f"{other} with strings that are no labels as stored"] * bool(other)
-            readable = f"{_percent(read.value)} of {read.n} readable pairs" if read.n else "no readable pair"
-            clause = f"{_name(at)}: {_percent(stored.value)} against {readable} ({', '.join(why)})"
-            apart.append((-abs(stored.value - read.value) if read.n else -1.0, clause))
-    others = f"; in the others that class holds {'; '.join(clause for _, clause in sorted(apart))}" if apart else ""
-    return (
-        "**Two readings.** The published rule reads the strings as stored and calls *significant bias* whatever it "
-        f"cannot read. In {len(arena) - len(apart)} of {len(arena)} files that changes nothing{others}."
-    )
-
-
-def _read_again(block: Mapping[str, Any]) -> str:
-    """Whether the judges' own texts say what was stored of them, every disagreement by name."""
-    other = [
-        f"{row['judge']}: {row['texts']} stored as {row['stored']}, written {row['text']}" for row in block["other"]
-    ]
-    others = f"; the others are {'; '.join(other)}" if other else ""
-    return f"Of {block['texts']} texts of judges read again {block['as_stored']} give the label as stored{others}."
+    Columns as `show_leaderboard_contrast` takes them: x is the second judge of published/counts.yaml, y the first.
+    """
+    table, judge, other = leaderboard(published["leaderboard"])
+    third = table["family"] == ""
+    # A copy of each third-party model under another name has the line and the limits at that model's own place.
+    copies = table[third].assign(family="third party")
+    every = pd.concat([table[third], copies, table[~third]], ignore_index=True)
+    line = {
+        each.where["model"]: each for each in leaderboard_contrast(every, judge, other) if each.where["fit"] == "line"
+    }
+    judges = {family: name for name, family in published["leaderboard"]["judges"].items()}
+    logits = {name: np.log(table[name] / (1 - table[name])) for name in (judge, other)}
+    rows = []
+    for at, row in table.iterrows():
+        gap, y = line[row["model"]], float(logits[judge][at])
+        family = judges.get(row["family"], "third party")
+        known = (row["model"], family, other, judge, float(logits[other][at]), y)
+        rows.append((*known, y - gap.value, y - gap.high, y - gap.low, "published"))
+    names = ["model", "family", "judge_x", "judge_y", "x", "y", "line", "low", "high", "data"]
+    return pd.DataFrame(rows, columns=names)

@@ -6,11 +6,12 @@ from .findings import (
     card,
     effect_words,
     finding,
+    from_published,
     gap_words,
     headline,
     planted,
+    published_finding,
     recognition_words,
 )
 from .items import funnel_of, lost_by_pick, outcomes
 from .measured import confirmatory, measure
-from .published import from_published, published_finding

@@ -21,5 +21,4 @@ from .measured import (
     published_frame,
     three_readings,
 )
-from .published import finding as published_finding
-from .published import from_published
+from .rates import from_published, published_finding

@@ -17,7 +17,7 @@ from ...words import CardLine, Conclusion, Headline
 from ...words.sentences import card_line, lines
 from ...words.sentences import headline as headline_of
 from .. import protocol
-from . import defended, published, rates
+from . import defended, rates
 
 #: A judge that loses a larger share of its judgments is named in the finding.
 MUCH_LOST = 0.05
@@ -215,5 +215,5 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     found = [each for each in by_vendor(estimates) if not math.isnan(each.estimate.value)]
     head = headline_of(found, "{vendor}")
     if head and head.estimate.data == "published":
-        return replace(head, sentence=f"{head.sentence[:-1]} (judges: {published.JUDGES}).")
+        return replace(head, sentence=f"{head.sentence[:-1]} (judges: {rates.JUDGES}).")
     return head

@@ -7,10 +7,12 @@ from .findings import (
     content_words,
     effect_rows,
     finding,
+    from_published,
     headline,
     length_words,
     level_rows,
     noise_words,
+    published_finding,
 )
 from .measured import (
     measure,
@@ -19,4 +21,3 @@ from .measured import (
     published_frame,
     tidy,
 )
-from .published import from_published, published_finding

@@ -1,24 +1,37 @@
-"""What may be concluded of each judge of wordings, so that noise is never called a preference."""
+"""What may be concluded of each judge of wordings, asked or published, so that noise is never called a preference."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
+import numpy as np
+
+from ...stats.intervals import Interval, clustered, estimate
 from ...stats.standing import together
+from ...stats.tests import mcnemar_exact
 from ...types import Estimate
 from ...words import CardLine, Conclusion, Headline
 from ...words.sentences import card_line, lines
 from ...words.sentences import headline as headline_of
 from .. import protocol
 from .asked import BIASES, CONTENT, CONTROLLED, LENGTH, PLAIN, REWORDED, STYLE
-from .measured import LEVEL, index, place
-from .published import UNREADABLE, model_of
+from .measured import LEVEL, index, place, signed
 
-WORDING = "wording"
+WORDING, UNREADABLE = "wording", "unreadable_share"
 conclusions = partial(protocol.conclusions, "verbosity")
+
+
+def model_of(where: Mapping[str, str]) -> str:
+    """Whose verdicts they are: LLMBar's evaluators are named model/prompt.
+
+    >>> model_of({"judge": "GPT-4/Swap_CoT"}), model_of({"judge": "mine"})
+    ('GPT-4', 'mine')
+    """
+    return where["judge"].partition("/")[0]
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
@@ -38,16 +51,15 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     Published evaluators that are one model under several prompts are one judge. `vendors` is not needed.
     """
     del vendors
-    made, worded = [], set()
-    for (_, judge), several in _grouped(_wordings(estimates)).items():
+    made, worded = [], protocol.by_judge(_wordings(estimates), model_of)
+    for judge, several in worded.items():
         line = card_line(judge, WORDING, several, "{bias}")
         if line.verdict == "not shown":
             # Of all wordings nothing is shown, so the effect to name is that of the one that is known least.
             known = [each.smallest for each in several if not math.isnan(each.smallest)]
             line = replace(line, smallest=max(known, default=math.nan))
         made.append(line)
-        worded.add(judge)
-    for (_, judge), several in sorted(_grouped(_signed(estimates)).items()):
+    for judge, several in protocol.by_judge(_signed(estimates), model_of).items():
         # Where wordings were asked they say more than pairs that were made to mislead.
         if judge not in worded:
             line = card_line(judge, WORDING, several, "{judge}")
@@ -61,19 +73,12 @@ def _wordings(estimates: Sequence[Estimate]) -> list[Conclusion]:
     return [each for each in conclusions(estimates, "style_effect") if each.estimate.where["bias"] in BIASES]
 
 
-def _grouped(several: Sequence[Conclusion]) -> dict[tuple[str, str], list[Conclusion]]:
-    found: dict[tuple[str, str], list[Conclusion]] = {}
-    for each in several:
-        found.setdefault((each.estimate.data, model_of(each.estimate.where["judge"])), []).append(each)
-    return found
-
-
 def _signed(estimates: Sequence[Estimate]) -> list[Conclusion]:
     """The same as how much more often than the better text, with the p of the share, which is in the family."""
-    signed = index(estimates, "longer_over_better")
+    differences = index(estimates, "longer_over_better")
     found = []
     for each in conclusions(estimates, "longer_when_worse"):
-        own = signed[place(each.estimate.where)]
+        own = differences[place(each.estimate.where)]
         least = protocol.smallest_effect(own, LEVEL / max(1, each.tests))
         found.append(replace(each, estimate=own, declared=replace(each.declared, null=0.0), smallest=least))
     return found
@@ -165,3 +170,96 @@ def noise_words(estimates: Sequence[Estimate]) -> str:
     """What the control shows, and how often a judge contradicts itself when asked the same again."""
     control = [e for e in conclusions(estimates, "style_effect") if e.estimate.where["bias"] == REWORDED]
     return lines([*control, *conclusions(estimates, "repeat_disagreement")]) or "No control was judged."
+
+
+# --- published verdicts: instances whose longer output is known to be the worse one -----------------------------------
+
+#: The strata of instances in published/counts.yaml: what is known of the longer output.
+WORSE, BETTER, SAME = "worse", "better", "same"
+METHOD = "counts by instance"
+
+
+def from_published(published: Mapping[str, Any]) -> list[Estimate]:
+    """All numbers that published/counts.yaml determines.
+
+    Of each evaluator of LLMBar: `longer_when_worse` and `longer_when_better`, how often the longer output was chosen
+    where it is the worse and the better one (both orders), with t intervals over instances and McNemar's exact p
+    against a coin, and `longer_over_better`, how much more often than the better one;
+    `known_pairs_right_twice`, on how many instances both orders chose the better output; `unreadable_share`.
+    Of AlpacaEval the printed shares `longer_preferred`, whose counts nobody published.
+    """
+    found = []
+    for judge, strata in published["llmbar"]["counts"].items():
+        found += _evaluator(judge, strata, published["llmbar"]["instances"])
+    for name, share in published["alpaca_eval"]["longer_preferred"].items():
+        told = "as printed; no interval: its counts are not published"
+        found.append(Estimate("longer_preferred", {"judge": name}, share, method=told, data="published"))
+    return found
+
+
+def _evaluator(judge: str, strata: Mapping[str, Sequence[int]], instances: Mapping[str, int]) -> Iterator[Estimate]:
+    """`strata`: instances of which neither order, one, both chose the better output, and those not read in both."""
+    for stratum, counts in strata.items():
+        if sum(counts) != instances[stratum]:
+            told = f"{judge}, longer output {stratum}: {sum(counts)} instances counted, there are {instances[stratum]}"
+            raise ValueError(f"published counts of LLMBar: {told}")
+    where = {"judge": judge}
+    worse = _share(strata[WORSE], longer_is_better=False)
+    yield estimate("longer_when_worse", where, worse, "published")
+    yield estimate("longer_over_better", where, signed(worse), "published", "pp")
+    yield estimate("longer_when_better", where, _share(strata[BETTER], longer_is_better=True), "published")
+    twice, total = sum(counts[2] for counts in strata.values()), sum(map(sum, strata.values()))
+    known = {"n": total, "clusters": total, "data": "published"}
+    yield Estimate("known_pairs_right_twice", where, float(twice), unit="count", method="counted", **known)
+    lost = sum(counts[3] for counts in strata.values()) / total
+    yield Estimate(UNREADABLE, where, lost, method="counted; no interval", **known)
+
+
+def _share(counts: Sequence[int], longer_is_better: bool) -> Interval:
+    """How often the longer output was chosen, over the instances that were read in both orders.
+
+    The p is that of sign flips over instances, as where judges are asked: of one value an instance McNemar's exact one.
+    """
+    right = np.repeat([0.0, 0.5, 1.0], counts[:3])
+    chosen = right if longer_is_better else 1 - right
+    interval = clustered(chosen, np.ones(len(chosen)), null=None)
+    method = f"{METHOD}: {interval.method}"
+    if math.isnan(interval.low):
+        return replace(interval, method=method)
+    return replace(interval, p=mcnemar_exact(counts[2], counts[0]), method=f"{method}; {protocol.EXACT}")
+
+
+def published_finding(estimates: Sequence[Estimate], level: float = 0.05) -> str:
+    """What the published numbers say of length, in sentences."""
+    known = index(estimates, "longer_when_worse")
+    found = conclusions(estimates, "longer_when_worse")
+    p = {place(each.estimate.where): each.p for each in found}
+    other = index(estimates, "longer_when_better")
+    tested = [at for at in known if not math.isnan(p[at])]
+    above = [at for at in tested if p[at] < level and known[at].value > 0.5]
+    below = [at for at in tested if p[at] < level and known[at].value < 0.5]
+    most, least = max(known, key=lambda at: known[at].value), min(known, key=lambda at: known[at].value)
+    read = [each.n for each in known.values()]
+    lines = [
+        f"- On {max(read)} instances of LLMBar whose longer output is the worse one ({min(read)} to {max(read)} "
+        f"read in both orders), {len(above)} of {len(tested)} evaluators chose it more often than a coin would, "
+        f"{len(below)} less often (Holm over {len(tested)}): from "
+        f"{known[least]} ({least[0]}) to {known[most]} ({most[0]}). Where the longer output is the better one, "
+        f"{most[0]} chose it in {other[most]} and {least[0]} in {other[least]}"
+        f"{_few(other[most])}.",
+        "- These instances were written to mislead: the worse output is not only longer, it also looks better. They "
+        "say how judges can be led astray, and not by length alone.",
+    ]
+    shares = index(estimates, "longer_preferred")
+    if shares:
+        told = " and ".join(f"{at[0]} in {100 * each.value:.0f} %" for at, each in shares.items())
+        lines.append(
+            f"- On AlpacaEval's cross-annotated set the longer output is preferred by {told} of comparisons (as "
+            "printed): people prefer it too, because a longer answer often says more. A preference for length is a "
+            "bias only where the content is the same, which is what this experiment holds equal."
+        )
+    return "\n".join(lines)
+
+
+def _few(each: Estimate) -> str:
+    return f" ({each.method.partition(': ')[2]}; there are {each.n})" if math.isnan(each.low) else ""

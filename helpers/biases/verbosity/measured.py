@@ -16,13 +16,14 @@ from ... import frames
 from ...stats.intervals import (
     NAN,
     Interval,
+    added,
     adjust_scores,
     cluster_sums,
-    clustered,
     clusters_of,
     codes_of,
     combine_pieces,
     combined,
+    contrast,
     estimate,
     no_interval,
     t_interval,
@@ -143,7 +144,7 @@ def style_over_content(table: pd.DataFrame, data: str) -> list[Estimate]:
             interval = no_interval(math.nan, 0, 0, NO_PAIR)
             if len(both):
                 sums = cluster_sums(both, "won", "question_id", "plain", "category")
-                interval = clustered(sums.numerators, sums.denominators, (1.0, -1.0), sums.strata)
+                interval = contrast(sums, (1.0, -1.0))
             found.append(estimate("style_over_content", {"judge": str(judge), "bias": str(bias)}, interval, data, "pp"))
     return found
 
@@ -215,10 +216,8 @@ def fitted(rows: pd.DataFrame, biases: Sequence[str]) -> list[Interval]:
     codes, labels = pd.factorize(clusters_of(rows), sort=True)
     clusters = len(labels)
     # Sums of each question: leaving one out takes its part from the whole.
-    products = np.zeros((clusters, design.shape[1], design.shape[1]))
-    np.add.at(products, codes, design[:, :, None] * design[:, None, :])
-    moments = np.zeros((clusters, design.shape[1]))
-    np.add.at(moments, codes, design * rows["score"].to_numpy()[:, None])
+    products = added(design[:, :, None] * design[:, None, :], codes)
+    moments = added(design * rows["score"].to_numpy()[:, None], codes)
     whole, right = products.sum(axis=0), moments.sum(axis=0)
     if np.linalg.matrix_rank(whole) < len(whole):
         told = "a wording has no readable pair, or its length cannot be told from it"
@@ -227,8 +226,8 @@ def fitted(rows: pd.DataFrame, biases: Sequence[str]) -> list[Interval]:
     adjusted = adjust_scores(moments - products @ values, products)
     counts = [*(int(each) for each in dummies.sum(axis=0)), len(rows)]
     found = []
-    for value, contrast, n in zip(values, np.eye(len(values)), counts, strict=False):
-        each = combine_pieces([adjusted.pieces(contrast)])
+    for value, unit, n in zip(values, np.eye(len(values)), counts, strict=False):
+        each = combine_pieces([adjusted.pieces(unit)])
         found.append(t_interval(float(value), each.se, each.df, n, clusters, METHOD, effective=each.effective))
     return found if varied else [*found, no_interval(NAN, len(rows), clusters, SAME)]
 
