@@ -43,7 +43,7 @@ def found(value: float, se: float, **more: Any) -> Estimate:
 
 def made(rows: list[Planted], families: Any = (), data: str = "simulated", judge: Model = JUDGE) -> str:
     ran: Any = SimpleNamespace(experiment=SimpleNamespace(judges=(judge,)), data=data, judgments=(1,))
-    return planted_table(ran, lambda: iter(rows), families, "More.")
+    return planted_table(ran, [], rows=lambda *_: iter(rows), families=lambda _: families, more="More.")
 
 
 def cells(text: str) -> list[list[str]]:

@@ -50,21 +50,27 @@ class Planted:
 
 
 def planted_table(
-    asked: Asked, rows: Callable[[], Iterable[Planted]], families: Sequence[tuple[Sequence[Estimate], int]], more: str
+    asked: Asked,
+    estimates: Sequence[Estimate],
+    *,
+    rows: Callable[[Asked, Sequence[Estimate]], Iterable[Planted]],
+    families: Callable[[Sequence[Estimate]], Sequence[tuple[Sequence[Estimate], int]]],
+    more: str,
 ) -> str:
     """What was planted in simulated judges, what was found, and how often such a run finds it, as Markdown.
 
-    `rows` are made where judges are simulated; `families`: the confirmatory estimates with the number of tests of each.
-    `more` is said below the table of this bias alone. Of other judges the text says that nothing was planted.
+    Of a bias: its `rows`, its confirmatory families with the number of tests of each, and what is said below the table.
+    Of judges that are not simulated the text says that nothing was planted.
     """
     judges = asked.experiment.judges
     if asked.data != "simulated" or not asked.judgments or not all(judge.simulated for judge in judges):
         return NONE
-    given = [row for row in rows() if math.isfinite(row.found.value) and math.isfinite(row.truth)]
+    given = [row for row in rows(asked, estimates) if math.isfinite(row.found.value) and math.isfinite(row.truth)]
     if not given:
         return "SIMULATED judges, but nothing was measured that something planted could be compared with."
     head = ["| SIMULATED | of | planted, in the simulator | planted | found | found in |", "|---|---|---|---|---|---|"]
-    chances = [chance(row, families) for row in given]
+    confirmed = families(estimates)
+    chances = [chance(row, confirmed) for row in given]
     lines = [_line(row, share) for row, share in zip(given, chances, strict=True)]
     bounded = [row for row in given if not math.isnan(row.found.low)]
     held = sum(row.found.low <= row.truth <= row.found.high for row in bounded)

@@ -5,7 +5,6 @@ from .asked import CONTROL, NEEDS, STAGES, caution, check, questions, trials
 from .averages import pairs
 from .findings import (
     card,
-    confirmatory,
     effect_words,
     finding,
     headline,
@@ -16,7 +15,7 @@ from .findings import (
     threshold_words,
     weighting_words,
 )
-from .measured import measure, planted
+from .measured import confirmatory, measure, planted
 from .metrics import (
     AnchoringBiasMetric,
     ConfirmationBiasMetric,

@@ -110,11 +110,6 @@ def finding(estimates: Sequence[Estimate]) -> str:
     return "\n".join(filter(None, parts)) or "No test has a readable control and treatment: nothing can be concluded."
 
 
-def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
-    """The confirmatory families, each bias on the mean over judges and of each judge, with the number of tests."""
-    return protocol.confirmatory("cognitive", members(estimates))
-
-
 PROFILE, ABSOLUTE, UNREADABLE = "cognitive profile", "mean |B|", "unreadable"
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isnan
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -23,8 +24,8 @@ from ...stats.bootstrap import bca
 from ...stats.intervals import NAN, Interval, estimate, no_interval
 from ...stats.standing import BY
 from ...types import Estimate, RatioScale, Trial
+from .. import protocol
 from ..planted import Planted, planted_table
-from ..protocol import confirmatory
 from . import effects as cognitive_effects
 from . import metrics as forms
 from .averages import (
@@ -234,15 +235,13 @@ READ = (
 )
 
 
-def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
-    """Which biases simulated models were given and which were found, as Markdown: see `planted_table`.
-
-    A row a bias (`bias_effect`, the mean over models), then a row a bias and model.
-    """
-    return planted_table(asked, lambda: _rows(asked, estimates), confirmatory("cognitive", members(estimates)), READ)
+def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
+    """The confirmatory families, each bias on the mean over judges and of each judge, with the number of tests."""
+    return protocol.confirmatory("cognitive", members(estimates))
 
 
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
+    """A row a bias, the mean over models, then a row a bias and model."""
     truths, traits = _truths(asked), {judge.name: judge.traits for judge in asked.experiment.judges}
     effects = [each for each in estimates if each.id == "bias_effect" and place(each.where) in truths]
     for each in sorted(effects, key=lambda each: "judge" in each.where):
@@ -250,6 +249,9 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
         strengths = [traits[name].get("biases", {}).get(bias, 0.0) for name in ([judge] if judge else traits)]
         whom, size = judge or "mean over models", f"{fmean(strengths):g}"
         yield Planted(bias.replace("_", " "), whom, size, truths[place(each.where)], each)
+
+
+planted = partial(planted_table, rows=_rows, families=confirmatory, more=READ)
 
 
 def _truths(asked: Asked) -> dict[Place, float]:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -121,15 +122,8 @@ READ = (
 )
 
 
-def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
-    """What names do to simulated judges and what was found, as Markdown: see `planted_table`.
-
-    A row a hint, as the average over vendors (`hint_effect`), then the name alone, by vendor (`name_effect`).
-    """
-    return planted_table(asked, lambda: _rows(asked, estimates), paired.confirmatory(estimates), READ)
-
-
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
+    """A row a hint, as the average over vendors, then the name alone, by vendor."""
     own, names = _truths(asked, {model.name: model.vendor for model in asked.experiment.candidates})
     traits = {judge.vendor: judge.traits for judge in asked.experiment.judges}
     sizes = {v: f"{each.get('hint_effect', 0.0):+g}" if each.get("hint_effect") else "0" for v, each in traits.items()}
@@ -142,6 +136,9 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
             what = "a name alone" if each.id == "name_effect" else f"hint *{hint}*"
             whom = "average over vendors" if vendor == "average" else f"{display_name(vendor)} judges"
             yield Planted(what, whom, sizes[vendor], chosen[each.id][hint, vendor], each)
+
+
+planted = partial(planted_table, rows=_rows, families=paired.confirmatory, more=READ)
 
 
 def _truths(asked: Asked, makers: Mapping[str, str]) -> tuple[Mapping[tuple, float], Mapping[str, float]]:

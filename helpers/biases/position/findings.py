@@ -244,17 +244,8 @@ READ = (
 )
 
 
-def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
-    """Which place simulated judges were made to favour and what was found, as Markdown: see `planted_table`.
-
-    A row a judge and candidate of identical texts (`identical_pair_effect`), then of different answers
-    (`first_position_effect`).
-    """
-    families = protocol.confirmatory("position", estimates)
-    return planted_table(asked, lambda: _rows(asked, estimates), families, READ)
-
-
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
+    """A row a judge and candidate, of identical texts or of different answers."""
     lasting = _lasting(asked)
     judges = {judge.name: judge for judge in asked.experiment.judges}
     for each in estimates:
@@ -267,6 +258,9 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
             yield Planted("identical texts", *row, first - second, each)
         elif each.id == "first_position_effect" and (judge.name, candidate) in lasting:
             yield Planted("different answers", *row, lasting[judge.name, candidate], each)
+
+
+planted = partial(planted_table, rows=_rows, families=partial(protocol.confirmatory, "position"), more=READ)
 
 
 def _lasting(asked: Asked) -> dict[tuple, float]:

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import log
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -185,15 +186,8 @@ READ = (
 )
 
 
-def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
-    """What simulated judges feel for their own words and what was found, as Markdown: see `planted_table`.
-
-    A row a judge at the first and the largest dose (`obfuscation_effect`), and one for `recognition_balanced`.
-    """
-    return planted_table(asked, lambda: _rows(asked, estimates), confirmatory(estimates), READ)
-
-
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
+    """A row a judge at the first and the largest dose, and one for `recognition_balanced`."""
     effects = [each for each in estimates if each.id == "obfuscation_effect" and each.where["dose"].isdigit()]
     doses = dict.fromkeys((primary_dose(estimates), max((e.where["dose"] for e in effects), key=int, default="")))
     own = {each.where["judge"] for each in effects}
@@ -210,6 +204,9 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
         for each in estimates:
             if each.id == "recognition_balanced" and each.where["judge"] == name and name in known:
                 yield Planted("recognition", name, knows, known[name], each, null=0.5)
+
+
+planted = partial(planted_table, rows=_rows, families=confirmatory, more=READ)
 
 
 def _chances(asked: Asked, arms: set[str]) -> dict[str, dict[tuple, float]]:

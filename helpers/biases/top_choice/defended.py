@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -244,17 +245,8 @@ def sensitivity_words(estimates: Sequence[Estimate]) -> str:
     return f"Too wide to read (interval more than {TOO_WIDE:g} times as wide as the primary one): {'; '.join(wide)}."
 
 
-def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
-    """What simulated judges feel for their own vendor and for places, and what was found, as Markdown.
-
-    A row a vendor (`self_preference_logit`) and place (`position_effect`): see `planted_table`. The logits' truths are
-    fits to REDRAWN rankings of each judgment, noise drawn anew.
-    """
-    families = confirmatory("top_choice", estimates)
-    return planted_table(asked, lambda: _planted_rows(asked, estimates), families, CAUTION)
-
-
 def _planted_rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
+    """A row a vendor and a place; truths of logits are fits to REDRAWN rankings of each judgment, noise drawn anew."""
     places, redrawn = _places_and_rankings(asked)
     truths = {(each.id, *each.where.values()): each.value for each in self_preference(redrawn, asked.data)}
     judges = asked.experiment.judges
@@ -269,6 +261,9 @@ def _planted_rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Plant
             slot = int(each.where["slot"]) - 1
             worth = fmean([*judge.traits.get("primacy", ()), *[0.0] * len(places)][slot] for judge in judges)
             yield Planted("place", f"place {slot + 1}", f"{worth:+g}" if worth else "0", places[slot], each)
+
+
+planted = partial(planted_table, rows=_planted_rows, families=partial(confirmatory, "top_choice"), more=CAUTION)
 
 
 def _places_and_rankings(asked: Asked) -> tuple[np.ndarray, pd.DataFrame]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING
 
@@ -302,16 +302,8 @@ READ = (
 )
 
 
-def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
-    """Which wordings simulated judges were made to like and what was found, as Markdown: see `planted_table`.
-
-    A row a judge and wording: the plain contrast and, of wordings compared at equal length, what is left there.
-    """
-    families = protocol.confirmatory("verbosity", estimates)
-    return planted_table(asked, lambda: _rows(asked, estimates), families, READ)
-
-
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
+    """A row a judge and wording and, of wordings compared at equal length, what is left there."""
     plain, level = index(estimates, "style_effect"), index(estimates, "length_controlled_effect")
     for judge in asked.experiment.judges:
         for bias in (each for each in BIASES if (judge.name, each) in plain):
@@ -322,6 +314,9 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
             yield Planted(bias, judge.name, size, raw, plain[judge.name, bias])
             if bias in CONTROLLED and (judge.name, bias) in level:
                 yield Planted(f"{bias}, equal length", judge.name, size, equal, level[judge.name, bias])
+
+
+planted = partial(planted_table, rows=_rows, families=partial(protocol.confirmatory, "verbosity"), more=READ)
 
 
 def implied(judge: Model, bias: str) -> tuple[float, float]:
