@@ -388,12 +388,11 @@ CHANCE = 0.5
 
 
 def published(counts: Mapping[str, Any]) -> list[Estimate]:
-    """All numbers that the counts in published/counts.yaml determine; no two sources are pooled.
+    """All numbers that the counts in published/counts.yaml determine; `where` has source, and no two are pooled.
 
-    `where` has source. Of instances judged in both orders: `gold_accuracy` and its companions for each evaluator and
-    prompt, tested against chance, by subset and for all adversarial ones together, and `gold_accuracy_difference` for
-    the pairs whose joint counts are kept. Of items with a majority of three people: the same without chance, and as
-    the source printed it. Of votes: what `agreement` gives, by condition; `labelled_share` of each pair of models.
+    Of instances judged in both orders what `accuracy` gives, against chance, and differences where joint counts are
+    kept; of items with a majority of three people the same without chance, and as printed; of votes what `agreement`
+    gives, and `labelled_share` of each pair of models.
     """
     found: list[Estimate] = []
     for name, block in counts.items():

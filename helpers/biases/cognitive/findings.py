@@ -120,7 +120,6 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     verdict, by Holm over all biases and models. Published means of |B| have neither an interval nor a direction: they
     are described, not judged. `vendors` is not needed.
     """
-    del vendors
     absolute = [each for each in estimates if set(each.where) == {"judge"}]
     found = protocol.conclusions("cognitive", absolute, "ratio_scale_absolute")
     return [

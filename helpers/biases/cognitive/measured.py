@@ -73,11 +73,8 @@ class Batch:
 def batches(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """Every published metric of the pairs that it is made for; `where`: bias (mean over judges), and bias, judge.
 
-    `anchoring_agnostic` and `anchoring_specific` of scales with an anchor, `halo_effect` of all others,
-    `loss_aversion` of gambles with ratio > 1 (the treatment's answers, lambda = the ratio), `confirmation_bias` and
-    `confirmation_unweighted` of selections; each with `_placebo` (not loss_aversion), `_undefined` (tests that count 0
-    because they are 0/0), and of the weighted ones `_effective`, the number of equal weights that would be as precise.
-    Takes `pairs`; `excesses` has what is left of them.
+    Each with `_placebo` (not loss_aversion), `_undefined` (tests that count 0 because they are 0/0), and of the
+    weighted ones `_effective`, the number of equal weights that would be as precise. Takes `pairs`.
     """
     found = []
     for rows, batch in made_for(table):

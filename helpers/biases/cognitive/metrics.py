@@ -169,16 +169,6 @@ def batch(values: np.ndarray, weights: np.ndarray | None = None) -> float:
     return float((values * w).sum() / w.sum()) if len(values) else NAN
 
 
-def batch_interval(
-    values: np.ndarray, weights: np.ndarray | None, clusters: Sequence[object] | None, seed: int
-) -> Interval:
-    """The weighted mean with its BCa interval over clusters, in which every row keeps its weight; rough below 10."""
-    w = np.ones(np.shape(values)) if weights is None else weights
-    codes = cluster_codes(clusters, len(values))
-    sums = np.column_stack([np.bincount(codes, weights=column.ravel()) for column in (values * w, w)])
-    return bca_totals(sums, lambda totals: totals[..., 0] / totals[..., 1], len(values), seed, least=ROUGH)
-
-
 @dataclass(frozen=True)
 class BiasMetric:
     """A published metric: `terms` makes of its arguments one value a test, and their weights in the batch.
@@ -197,9 +187,12 @@ class BiasMetric:
     def interval(
         self, *arguments: ArrayLike, clusters: Sequence[object] | None = None, seed: int = 42, **named: ArrayLike
     ) -> Interval:
-        """How sure the batch value is; without `overall` the plain mean of the values."""
+        """How sure the batch value is (without `overall` the plain mean of the values): BCa over clusters."""
         values, weights = self.terms(*arguments, **named)
-        return batch_interval(values, weights if self.overall else None, clusters, seed)
+        w = np.ones(np.shape(values)) if weights is None or not self.overall else weights
+        codes = cluster_codes(clusters, len(values))
+        sums = np.column_stack([np.bincount(codes, weights=column.ravel()) for column in (values * w, w)])
+        return bca_totals(sums, lambda totals: totals[..., 0] / totals[..., 1], len(values), seed, least=ROUGH)
 
 
 def AnchoringBiasMetric(anchor_agnostic: bool = True, overall: bool = True) -> BiasMetric:

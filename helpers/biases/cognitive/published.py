@@ -177,14 +177,10 @@ def _arrays(where: Mapping[str, str], columns: Mapping[str, Any]) -> Arrays:
 
 
 def from_notebook(published: Mapping[str, Any]) -> Iterator[Estimate]:
-    """Each output of the notebook (`where`: source "notebook", for one test also test "1", "2", ...) and each check.
+    """Each output of the notebook as `from_arrays` gives it, and each check (`where`: source "check").
 
-    Batch values carry a BCa interval over their 5 to 7 rows, marked rough in `method`.
-
-    `anchoring_agnostic`, `anchoring_specific`, `halo_effect`, `loss_aversion` (also answers: unbiased, biased, all
-    accepted, all refused), `confirmation_bias`, `confirmation_unweighted`; `confirmation_as_printed` (the formula that
-    the notebook prints) and `anchoring_specific_raw` (the anchor itself in place of the option closest to it). The
-    checks are `ratio_scale` (`where`: source "check", control, treatment, k, x).
+    Also `confirmation_as_printed` (the formula that the notebook prints) and `anchoring_specific_raw` (the anchor
+    itself in place of the option closest to it).
     """
     arrays = notebook_arrays(published)
     choices, gambles = arrays[0].columns, arrays[1].columns
@@ -225,15 +221,10 @@ BIASES_WORD, ALL, WITHOUT = "30 biases", "20 models", "19 models without the ran
 
 
 def from_published(published: Mapping[str, Any]) -> list[Estimate]:
-    """All numbers in published/counts.yaml, and those that they determine; data "published"; no intervals but the rough
-    ones of the notebook's arrays.
+    """All numbers in published/counts.yaml, and those that they determine, the notebook's last.
 
-    `ratio_scale` (mean B) and `ratio_scale_absolute` (mean |B|), `where`: bias (over all models), judge (over all
-    biases), both with a run (another run or source), or over ("30 biases", "20 models", ...: recomputed means).
-    `ratio_scale_random`: the expected mean |B| of answers at random (bias; over). `direction_share`: |mean B| / mean
-    |B| (bias; over). `below_random`, `above_random`: biases and models with a mean |B| below and above that of answers
-    at random; `impossible_means`: biases whose mean is further from 0 than their mean |B|, beyond rounding. Then what
-    the notebook's arrays give (`published_seed`).
+    `where` has bias (over all models), judge (over all biases), both and a run (another run or source), or over
+    ("30 biases", "20 models", ...: recomputed means). No intervals but the rough ones of the notebook's arrays.
     """
     grid, models = published["heatmap"]["counts"], published["by_model"]["counts"]
     found = [_number("ratio_scale", row["mean"], bias=bias) for bias, row in grid.items()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 from ... import frames, prompts
@@ -87,12 +88,18 @@ def answers(experiment: Experiment, questions: Sequence[Question], said: Replies
 def judge_trials(experiment: Experiment, questions: Sequence[Question], answers: Answers) -> list[Trial]:
     """Every comparison in both orders, in one random order."""
     templates = {name: prompts.load(name) for name in {prompt_of(experiment, question) for question in questions}}
-    found = [
-        _trial(experiment, templates[prompt_of(experiment, shown.question)], shown, judge, first, repeat)
-        for shown in comparisons(experiment, questions, answers)
-        for judge in experiment.judges
-        for first, repeat in _askings(experiment, shown.condition)
-    ]
+    found = []
+    for shown in comparisons(experiment, questions, answers):
+        question, candidate = shown.question, shown.candidate.candidate
+        baseline = OFF_TOPIC if shown.condition == "quality_gap" else shown.baseline.candidate
+        sides = ((shown.baseline, baseline), (shown.candidate, candidate))
+        for judge, (first, repeat) in product(experiment.judges, _askings(experiment, shown.condition)):
+            order, names = zip(*(sides if first == "baseline" else sides[::-1]), strict=True)
+            texts = {"question": question.text, "first": order[0].text or "", "second": order[1].text or ""}
+            where = {"candidate": candidate, "baseline": baseline, "first": first}
+            placed = {"repeat": repeat, "written": order, "shown": names, "where": where}
+            template = templates[prompt_of(experiment, question)]
+            found.append(make_trial(experiment, question, judge, shown.condition, template, texts, **placed))
     return interleave(found, experiment.seed, "candidate", "baseline", "first")
 
 
@@ -142,20 +149,6 @@ def _couples(questions: Sequence[Question]) -> dict[str, str]:
         else:
             found[other], found[question.id] = question.id, other
     return found
-
-
-def _trial(
-    experiment: Experiment, template: prompts.Template, shown: Shown, judge: Model, first: str, repeat: int
-) -> Trial:
-    question = shown.question
-    baseline = OFF_TOPIC if shown.condition == "quality_gap" else shown.baseline.candidate
-    order, names = (shown.baseline, shown.candidate), (baseline, shown.candidate.candidate)
-    if first == "candidate":
-        order, names = order[::-1], names[::-1]
-    texts = {"question": question.text, "first": order[0].text or "", "second": order[1].text or ""}
-    where = {"candidate": shown.candidate.candidate, "baseline": baseline, "first": first}
-    placed = {"repeat": repeat, "written": order, "shown": names, "where": where}
-    return make_trial(experiment, question, judge, shown.condition, template, texts, **placed)
 
 
 trials = answers_then_verdicts(answer_trials, answers, judge_trials)

@@ -216,13 +216,10 @@ def patterns(table: pd.DataFrame, data: str) -> pd.DataFrame:
     """
     found = []
     for place, rows in _counted(table, data):
-        both = rows[rows["games"] == 2]
-        scores = {f"game_{game}": both[f"score_{game}"].astype(object).fillna("None").astype(str) for game in (1, 2)}
-        keys = [*scores, "class"]
-        counts = pd.DataFrame(scores | {"class": both["published"].astype(object)}).groupby(keys).size()
-        counts = counts.reset_index(name="pairs").sort_values(
-            ["pairs", "game_1", "game_2"], ascending=[False, True, True]
-        )
+        both = rows.loc[rows["games"] == 2, ["score_1", "score_2", "published"]].astype(object).fillna("None")
+        both = both.set_axis(["game_1", "game_2", "class"], axis=1).astype(str)
+        counts = both.value_counts().reset_index(name="pairs")
+        counts = counts.sort_values(["pairs", "game_1", "game_2"], ascending=[False, True, True])
         shown = counts["game_1"] + " -> " + counts["game_2"]
         found.append(counts.assign(**place, pattern=shown, share=counts["pairs"] / len(rows)))
     names = [*COMPARISON, "category", "pattern", "game_1", "game_2", "class", "pairs", "share", "data"]

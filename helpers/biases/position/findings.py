@@ -135,7 +135,6 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     largest effect; the words say of how many it is one. Published evaluators that are one model under
     several prompts are one judge. `vendors` is not needed.
     """
-    del vendors
     judges = protocol.by_judge(contrasts(estimates), _judge)
     found = [_place_line(judge, several) for judge, several in judges.items()]
     # Controls and categories are other comparisons, or part of these.

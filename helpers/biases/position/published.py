@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import MIN_CLUSTERS, Interval, clustered, estimate, no_interval, wilson
+from ...stats.intervals import MIN_CLUSTERS, Interval, clustered, estimate, no_interval, t_interval, wilson
 from ...stats.tests import benjamini_hochberg
 from ...types import Estimate
 from ..protocol import INDEPENDENT, published_count
@@ -153,18 +153,18 @@ def _pairs(each: Source) -> Iterator[tuple[Cell, int, bool]]:
             yield (one, two), 1 if number < short else 2, number >= count - other
 
 
-def from_pairs(table: pd.DataFrame, data: str = "published") -> list[Estimate]:
+def from_pairs(table: pd.DataFrame) -> list[Estimate]:
     """Class rates, signed effects and their sensitivity from the counts of score pairs, each source for itself.
 
     Takes `pairs` of all sources at once: what a correction costs depends on how many there are. The classes of
     identical texts are told too; their signed effect is `identical_pair_effect`.
     """
     found = [
-        *both_orders.class_rates(table.assign(condition="none"), data),
-        *both_orders.first_position_effect(table, data, 0),
-        *both_orders.signed_rates(table, data),
-        *measured.control_arms(table, data, 0),
-        *measured.sensitivity(table, data),
+        *both_orders.class_rates(table.assign(condition="none"), "published"),
+        *both_orders.first_position_effect(table, "published", 0),
+        *both_orders.signed_rates(table, "published"),
+        *measured.control_arms(table, "published", 0),
+        *measured.sensitivity(table, "published"),
     ]
     return [replace(each, method=f"{INDEPENDENT}: {each.method}") for each in found]
 
@@ -289,15 +289,15 @@ MODELS = (ARENA, NOTEBOOK, ANALYZER)
 GRID = ["source", "judge", "candidate", "game_1", "game_2", "count", "data"]
 
 
-def published_grids(published: Mapping[str, Any], blocks: Sequence[str] = (ARENA, ANALYZER)) -> pd.DataFrame:
+def published_grids(published: Mapping[str, Any]) -> pd.DataFrame:
     """How often each verdict of game 1 met each of game 2, a row a cell (columns: GRID), for `show_outcome_grid`.
 
-    `source` is empty, since judge and candidate tell all of them apart. The notebook printed no whole grid.
+    `source` is empty, since judge and candidate tell all of them apart. Of Arena-Hard and the analyzer.
     """
     rows = [
         ("", each.judge, each.candidate, one, two, int(each.counts.loc[one, two]), "published")
         for each in sources(published)
-        if each.block in blocks and each.block != NOTEBOOK
+        if each.block in (ARENA, ANALYZER)
         for one in each.counts.index
         for two in each.counts.columns
     ]
@@ -333,7 +333,7 @@ FITS = ("intercept", "line")
 BEYOND = "beyond the third-party models, where the fit is only continued"
 
 
-def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str, data: str = "published") -> list[Estimate]:
+def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str) -> list[Estimate]:
     """How much higher one judge puts each own-family model than models of third parties would make one expect.
 
     `table`: a row a model; columns model, family ("" for a third party, else the judge's family it belongs to) and one
@@ -359,7 +359,7 @@ def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str, data: str 
                 interval = replace(interval, method=f"{interval.method}; {BEYOND}")
             row = table.iloc[at]
             where = {"model": str(row["model"]), "family": str(row["family"]), "fit": fit}
-            found.append(estimate("leaderboard_contrast", where, interval, data, "logit"))
+            found.append(estimate("leaderboard_contrast", where, interval, "published", "logit"))
     return found
 
 
@@ -372,19 +372,10 @@ def _foreseen(x: np.ndarray, y: np.ndarray, at: float, value: float, fit: str) -
     slope = float((x - x.mean()) @ y / spread) if fit == "line" else 1.0
     residuals = y - y.mean() - slope * (x - x.mean())
     gap = float(value - y.mean() - slope * (at - x.mean()))
-    if count < MIN_CLUSTERS:
-        return no_interval(gap, count, count, f"no interval below {MIN_CLUSTERS} third-party models")
     leverage = (at - x.mean()) ** 2 / spread if fit == "line" else 0.0
-    df = count - used
-    se = math.sqrt(float(residuals @ residuals) / df * (1 + 1 / count + leverage))
-    method = f"prediction interval of a third-party model, {fit}"
-    if not se > 0:
-        return no_interval(gap, count, count, "no interval: third-party models do not scatter")
-    from scipy.special import stdtr, stdtrit
-
-    reach = float(stdtrit(df, 0.975)) * se
-    p = 2 * float(stdtr(df, -abs(gap) / se))
-    return Interval(gap, gap - reach, gap + reach, se, count, count, method, p, float(df))
+    se = math.sqrt(float(residuals @ residuals) / (count - used) * (1 + 1 / count + leverage))
+    found = t_interval(gap, se, count - used, count, count, f"prediction interval of a third-party model, {fit}")
+    return replace(found, method=found.method.replace("questions", "third-party models"))
 
 
 def leaderboard_words(estimates: Sequence[Estimate], judge: str, other: str) -> str:

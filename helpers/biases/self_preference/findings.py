@@ -95,7 +95,6 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
 
     Published counts give the rate alone: of each judge the one from most pairs before an edit. `vendors` is not needed.
     """
-    del vendors
     rates = [each for each in estimates if each.id == "naive_harmful_rate" and not math.isnan(each.value)]
     parts = {HARMFUL: [*_published(estimates), *concluded(rates)], GAP: gaps(estimates)}
     parts[HIDING] = [*contrasts(estimates).values()]

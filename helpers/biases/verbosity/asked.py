@@ -6,10 +6,11 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from ... import prompts
-from ...types import Experiment, Model, Question, Trial
+from ...types import Experiment, Question, Trial
 from ..protocol import few_words, make_trial
 
 #: The wordings that are tried, and those of which wordings of equal and of chosen length can be made.
@@ -207,10 +208,16 @@ def trials(experiment: Experiment, question: Question) -> Iterator[Trial]:
     for pair in compared(experiment, question):
         texts = {f"question {question.id}": "\n".join((question.text, pair.tried, pair.other))}
         prompts.check_nonce(prompts.nonce(experiment.seed, question.id), texts)
-        for judge in experiment.judges:
-            for first in (TRIED, OTHER):
-                for repeat in range(experiment.repeats if pair.condition in (STYLE, REWORDING) else 1):
-                    yield _trial(experiment, template, question, pair, judge, first, repeat)
+        tried, other = (pair.tried, pair.bias), (pair.other, OTHER)
+        letters = {"letters_tried": str(len(pair.tried)), "letters_other": str(len(pair.other))}
+        orders = {TRIED: (tried, other), OTHER: (other, tried)}
+        repeats = range(experiment.repeats if pair.condition in (STYLE, REWORDING) else 1)
+        for judge, (first, order), repeat in product(experiment.judges, orders.items(), repeats):
+            (one, two), names = zip(*order, strict=True)
+            shown = {"question": question.text, "first": one, "second": two}
+            where = {"bias": pair.bias, "wording": pair.wording, "first": first, **letters}
+            placed = {"repeat": repeat, "shown": names, "where": where}
+            yield make_trial(experiment, question, judge, pair.condition, template, shown, **placed)
 
 
 def compared(experiment: Experiment, question: Question) -> Iterator[Pair]:
@@ -222,23 +229,3 @@ def compared(experiment: Experiment, question: Question) -> Iterator[Pair]:
         rng = random.Random(f"{experiment.seed}:wording:{question.id}")
         own = experiment.own
         yield from pairs(question.points, experiment.own["phrases"], own["padding_sentences"], rng, own["comparisons"])
-
-
-def _trial(
-    experiment: Experiment,
-    template: prompts.Template,
-    question: Question,
-    pair: Pair,
-    judge: Model,
-    first: str,
-    repeat: int,
-) -> Trial:
-    texts, names = (pair.tried, pair.other), (pair.bias, OTHER)
-    if first == OTHER:
-        texts, names = texts[::-1], names[::-1]
-    where = {"bias": pair.bias, "wording": pair.wording, "first": first}
-    where |= {"letters_tried": str(len(pair.tried)), "letters_other": str(len(pair.other))}
-    shown = {"question": question.text, "first": texts[0], "second": texts[1]}
-    return make_trial(
-        experiment, question, judge, pair.condition, template, shown, repeat=repeat, shown=names, where=where
-    )

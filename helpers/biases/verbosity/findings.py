@@ -50,7 +50,6 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     The wording is the one with the gravest verdict by Holm's p over all judges, of several the largest effect.
     Published evaluators that are one model under several prompts are one judge. `vendors` is not needed.
     """
-    del vendors
     made, worded = [], protocol.by_judge(_wordings(estimates), model_of)
     for judge, several in worded.items():
         line = card_line(judge, WORDING, several, "{bias}")
@@ -180,14 +179,7 @@ METHOD = "counts by instance"
 
 
 def from_published(published: Mapping[str, Any]) -> list[Estimate]:
-    """All numbers that published/counts.yaml determines.
-
-    Of each evaluator of LLMBar: `longer_when_worse` and `longer_when_better`, how often the longer output was chosen
-    where it is the worse and the better one (both orders), with t intervals over instances and McNemar's exact p
-    against a coin, and `longer_over_better`, how much more often than the better one;
-    `known_pairs_right_twice`, on how many instances both orders chose the better output; `unreadable_share`.
-    Of AlpacaEval the printed shares `longer_preferred`, whose counts nobody published.
-    """
+    """All numbers that published/counts.yaml determines: of LLMBar's evaluators, and AlpacaEval's printed shares."""
     found = []
     for judge, strata in published["llmbar"]["counts"].items():
         found += _evaluator(judge, strata, published["llmbar"]["instances"])
