@@ -303,12 +303,9 @@ def people_rate(frame: pd.DataFrame, data: str, *, random_sample: bool) -> list[
     """How often would people say yes (a win, a pass) of all items, and how far is the judge from that?
 
     `frame`, a row an item and judge: question_id (the cluster), item, judge, predicted (the judge's value, 0 to 1; NaN
-    unreadable), label (a person's, NaN where nobody labelled it), and any of KINDS. For each judge `people_rate` (the
-    judge's mean corrected by the labels: prediction-powered), `people_rate_labels` (the labels alone),
-    `people_rate_judge` (the judge alone, corrected by nothing). Where the labelled items are not said to be drawn at
-    random (`random_sample`), or the frame contradicts it, `people_rate` has no number and `method` says why; where the
-    judge lost verdicts, they are left out, and so are their labels. A missing column, an item twice and values beyond
-    0 and 1 are ValueErrors.
+    unreadable, which leaves out the label too), label (a person's, or NaN), and any of KINDS. Where the labelled items
+    are not said to be drawn at random (`random_sample`), or the frame contradicts it, `people_rate` has no number and
+    `method` says why. A missing column, an item twice and values beyond 0 and 1 are ValueErrors.
     """
     _check_columns(frame, LABEL_COLUMNS, "labels", ["predicted", "label"])
     return [

@@ -43,18 +43,14 @@ USED = (
 )
 
 
-def pairs(frame: pd.DataFrame, hint: str) -> pd.DataFrame:
-    """One row a hinted judgment with a valid ranking whose blind partner has one too and came from the same model.
+def pairs(frame: pd.DataFrame, hint: str, lost: bool = False) -> pd.DataFrame:
+    """One row a hinted judgment with a valid ranking (or `lost`) whose blind partner has one too, from the same model.
 
     Columns: question_id, cluster, category, judge, judge_vendor, repeat, own and own_blind (1.0 where an answer of the
     judge's vendor is first), candidate and candidate_blind (who is first), difference (own - own_blind). The partner is
     the blind repeat that `partner` names, or else the one of the same number. Only judges whose vendor has a candidate.
     """
-    return _same_model(_partners(frame, hint))
-
-
-def _same_model(both: pd.DataFrame) -> pd.DataFrame:
-    """Of partners those that no two models gave, with the `difference` of what they put first."""
+    both = _partners(frame, hint, lost)
     same = both["judge_model"].isna() | both["judge_model_blind"].isna()
     same |= both["judge_model"].astype(object) == both["judge_model_blind"].astype(object)
     both = both[same].drop(columns=["judge_model", "judge_model_blind"])
@@ -160,7 +156,7 @@ def hint_bounds(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """
     found = []
     for hint in hints_in(frame):
-        both = _same_model(_partners(frame, hint, lost=True))
+        both = pairs(frame, hint, lost=True)
         if both.empty:
             continue
         lost = [int(both[name].isna().sum()) for name in ("own", "own_blind")]
@@ -249,10 +245,11 @@ def change_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
     would be negative for a hint that makes a wavering judge sure. Repeats are the partners of one hint's judgments, so
     that no drift between days counts as wavering.
     """
-    hints, again = hints_in(frame), {CONTROL: _again_blind(frame)}
+    votes = _votes(frame)
+    again = {CONTROL: _again_blind(frame, votes)}
     found = [_repeat_rate(again[CONTROL], CONTROL, data)]
-    for hint in hints:
-        both, again[hint] = pairs(frame, hint), _again(frame, hint)
+    for hint in hints_in(frame):
+        both, again[hint] = pairs(frame, hint), _pairs_of(votes[votes["condition"] == hint], "repeat")
         if both.empty:
             continue
         changed = _changed(both, "hinted")
@@ -268,16 +265,9 @@ def change_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
     return found
 
 
-def _again(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
-    """All pairs of two askings of the same under one condition: candidate, and candidate_blind for the later one."""
-    votes = _votes(frame)
-    return _pairs_of(votes[votes["condition"] == condition], "repeat")
-
-
-def _again_blind(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same of the blind judgments, as far as they are partners of one hint's judgments; each pair once."""
-    votes, parts = _votes(frame), []
-    blind = _blind(votes)
+def _again_blind(frame: pd.DataFrame, votes: pd.DataFrame) -> pd.DataFrame:
+    """`_pairs_of` the blind judgments, as far as they are partners of one hint's judgments; each pair once."""
+    blind, parts = _blind(votes), []
     for hint in hints_in(frame):
         asked = frames.one_row_each(frame[frame["condition"] == hint])
         asked = asked if "partner" in asked else asked.assign(partner=asked["repeat"])
@@ -289,6 +279,7 @@ def _again_blind(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pairs_of(votes: pd.DataFrame, number: str) -> pd.DataFrame:
+    """All pairs of two askings of the same: candidate, and candidate_blind for the later one."""
     keys, parts = ["question_id", "cluster", "category", "judge"], []
     for one, other in combinations(sorted(votes[number].unique()), 2):
         first, second = (votes.loc[votes[number] == n, [*keys, "candidate"]] for n in (one, other))

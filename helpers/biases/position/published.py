@@ -116,10 +116,9 @@ Cell = tuple[str, str]
 def games(each: Source) -> pd.DataFrame:
     """The games frame that the counts of a comparison stand for.
 
-    A pair is a question of its own, and its number the name of that; where questions were counted apart it is the
-    repeat. Of the pairs in a cell, `one_game` had no second game, and the strings stored for `other_strings` are not
-    the labels letter by letter (here they stand in brackets). A count that is none, a verdict that is no label or
-    "invalid", and more of these than the cell holds are a ValueError. The categories of questions are not known.
+    A pair is a question of its own; where questions were counted apart it is a repeat. Strings that are not the labels
+    letter by letter stand in brackets. A count that is none, a verdict that is no label or "invalid", and more of
+    `one_game` and `other_strings` than the cell holds are a ValueError. The categories of questions are not known.
     """
     rows = []
     for number, (cell, played, bracketed) in enumerate(_pairs(each)):
