@@ -19,16 +19,7 @@ import pandas as pd
 from .. import prompts
 from ..config import read_yaml
 from ..config.numbers import declared_by, number_files
-from ..stats.intervals import (
-    MIN_CLUSTERS,
-    Interval,
-    cluster_sums,
-    clusters_of,
-    contrast,
-    estimate,
-    no_interval,
-    wilson,
-)
+from ..stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clusters_of, contrast, estimate, no_interval, wilson
 from ..stats.power import detectable_effect, detectable_mcnemar
 from ..stats.standing import LEVEL, conclude, confirms, tested, together
 from ..stats.tests import with_sign_flip

@@ -16,17 +16,5 @@ from .findings import (
     weighting_words,
 )
 from .measured import confirmatory, measure, planted
-from .metrics import (
-    AnchoringBiasMetric,
-    ConfirmationBiasMetric,
-    HaloEffectMetric,
-    LossAversionMetric,
-)
-from .published import (
-    Arrays,
-    from_arrays,
-    from_published,
-    notebook_arrays,
-    published_finding,
-    published_frame,
-)
+from .metrics import AnchoringBiasMetric, ConfirmationBiasMetric, HaloEffectMetric, LossAversionMetric
+from .published import Arrays, from_arrays, from_published, notebook_arrays, published_finding, published_frame

@@ -18,18 +18,7 @@ from typing import Any
 
 from ... import prompts
 from ...stats.intervals import MIN_CLUSTERS
-from ...types import (
-    Experiment,
-    Judgment,
-    Model,
-    Pull,
-    Question,
-    RatioScale,
-    Trial,
-    Version,
-    Wording,
-    short_hash,
-)
+from ...types import Experiment, Judgment, Model, Pull, Question, RatioScale, Trial, Version, Wording, short_hash
 from ..protocol import Answers, Replies, make_trial
 
 #: Of the options: A and B may be the names of answers that are compared, and I and O look like digits.

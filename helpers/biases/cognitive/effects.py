@@ -27,17 +27,7 @@ import pandas as pd
 from ...stats.intervals import NAN, Interval, clusters_of, estimate, no_interval, t_interval
 from ...stats.standing import BY
 from ...types import Estimate
-from .averages import (
-    CELL,
-    LEVEL,
-    Cell,
-    cell_interval,
-    cells,
-    contributions,
-    habits,
-    means,
-    places,
-)
+from .averages import CELL, LEVEL, Cell, cell_interval, cells, contributions, habits, means, places
 from .metrics import pull
 
 NO_PAIR = "no pair with two readable answers, one of them off the target"

@@ -13,18 +13,7 @@ from ...words import CardLine, Conclusion, Headline, listed, sentence
 from ...words.sentences import card_line, lines
 from ...words.sentences import headline as headline_of
 from .. import protocol
-from .averages import (
-    Index,
-    direction,
-    index,
-    lost,
-    members,
-    of,
-    place,
-    scattered,
-    scenarios_needed,
-    undirected,
-)
+from .averages import Index, direction, index, lost, members, of, place, scattered, scenarios_needed, undirected
 from .published import ARRAYS_METHOD, BIASES_WORD, OWN_METHOD, WITHOUT
 
 #: A difference of unreadable shares, treatment less control, from which it is pointed out.

@@ -28,17 +28,7 @@ from .. import protocol
 from ..planted import Planted, planted_table
 from . import effects as cognitive_effects
 from . import metrics as forms
-from .averages import (
-    Cell,
-    Place,
-    cell_interval,
-    cells,
-    means,
-    members,
-    named,
-    pairs,
-    place,
-)
+from .averages import Cell, Place, cell_interval, cells, means, members, named, pairs, place
 from .effects import NEEDS_REPEAT, columns, count, directed
 from .metrics import pull, random_absolute, score
 

@@ -9,14 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import (
-    MIN_CLUSTERS,
-    Interval,
-    clusters_of,
-    codes_of,
-    combined,
-    estimate,
-)
+from ...stats.intervals import MIN_CLUSTERS, Interval, clusters_of, codes_of, combined, estimate
 from ...stats.standing import LEVEL
 from ...stats.tests import SignFlip, mcnemar_exact, with_test
 from ...types import Estimate

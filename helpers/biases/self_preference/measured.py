@@ -24,18 +24,7 @@ from ...stats.models import paired_log_odds
 from ...stats.tests import with_sign_flip
 from ...types import Estimate
 from . import items as self_preference_items
-from .items import (
-    PAIR,
-    averaged,
-    before,
-    complete,
-    differ,
-    items,
-    made,
-    share,
-    split_arms,
-    third_parties,
-)
+from .items import PAIR, averaged, before, complete, differ, items, made, share, split_arms, third_parties
 
 LEVEL = 0.05
 NEEDS_REPEAT = "needs unedited pairs asked again: a plain repeat (repeats = 2 where judges are asked)"

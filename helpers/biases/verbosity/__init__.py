@@ -14,10 +14,4 @@ from .findings import (
     noise_words,
     published_finding,
 )
-from .measured import (
-    measure,
-    pairs,
-    planted,
-    published_frame,
-    tidy,
-)
+from .measured import measure, pairs, planted, published_frame, tidy

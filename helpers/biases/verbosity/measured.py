@@ -32,19 +32,7 @@ from ...stats.standing import LEVEL
 from ...types import Estimate, Judgment, Model
 from .. import protocol
 from ..planted import Planted, pair_traits, planted_table, win_chance
-from .asked import (
-    AS_IS,
-    BIASES,
-    CONTENT,
-    CONTROLLED,
-    KNOWN,
-    LENGTH,
-    PLAIN,
-    REWORDED,
-    REWORDING,
-    STYLE,
-    TRIED,
-)
+from .asked import AS_IS, BIASES, CONTENT, CONTROLLED, KNOWN, LENGTH, PLAIN, REWORDED, REWORDING, STYLE, TRIED
 
 if TYPE_CHECKING:
     from ...run import Asked
