@@ -40,47 +40,12 @@ def renumbered(numbers: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 
     Of any type of integers; where there are no gaps it is the very array that was given.
     """
-    if size > 8 * len(numbers):  # few of many are used: sorting is cheaper than a list of all
-        used, new = np.unique(numbers, return_inverse=True)
-        return new, used
-    # Each block makes a list of `size` counts: it has no fewer rows than that.
-    there, step = np.zeros(size, dtype=bool), max(BLOCK, size)
-    for start in range(0, len(numbers), step):
-        there |= np.bincount(numbers[start : start + step], minlength=size) > 0
-    used = np.flatnonzero(there)
+    used = np.flatnonzero(np.bincount(numbers, minlength=size))
     if len(used) == size:
         return numbers, used
     place = np.empty(size, dtype=np.int64)
     place[used] = np.arange(len(used))
     return place[numbers], used
-
-
-def combined(columns: Iterable[tuple[np.ndarray, int]], rows: int) -> tuple[np.ndarray, int]:
-    """The number of each row's combination of numbers, in order and without gaps, and how many combinations there are.
-
-    A column is its numbers from 0 (`rows` of them) and a bound above the largest; the first column orders first.
-    """
-    number, size = np.zeros(rows, dtype=np.int64), 1
-    for codes, bound in columns:
-        if bound == 1:
-            continue
-        number, size = number * bound + codes, size * bound
-        if size > rows:  # also keeps products within 64 bits
-            number, used = renumbered(number, size)
-            size = len(used)
-    number, used = renumbered(number, size)
-    return number, len(used)
-
-
-def codes_of(labels: pd.Series) -> tuple[np.ndarray, int]:
-    """A column as `combined` takes it: labels in their order (categories: in theirs), a missing one last."""
-    if isinstance(labels.dtype, pd.CategoricalDtype):
-        codes, size = labels.array.codes, len(labels.array.categories)
-    else:
-        codes, names = pd.factorize(labels, sort=True)
-        size = len(names)
-    lost = codes < 0
-    return (np.where(lost, size, codes.astype(np.int64)), size + 1) if lost.any() else (codes, size)
 
 
 #: Fewer clusters are drawn one by one: looking for their kinds would gain nothing.
@@ -103,28 +68,13 @@ def to_draw(sums: np.ndarray) -> Kinds:
 
 
 def kinds_of(sums: np.ndarray) -> Kinds:
-    """The kinds of clusters in sorted order: sums (C, M), U <= C; one pass a column where sums are small whole numbers.
+    """The kinds of clusters in sorted order: sums (C, M), U <= C.
 
     C draws with replacement from the clusters hold each kind as often as one draw of multinomial(C, counts / C) does:
     exactly, not nearly, so whatever is computed of resampled totals may take kinds for clusters.
     """
-    number, size = combined(map(_codes, np.ascontiguousarray(sums.T)), len(sums))
-    first = np.empty(size, dtype=np.int64)
-    first[number[::-1]] = np.arange(len(sums))[::-1]
-    return Kinds(sums[first], np.bincount(number, minlength=size).astype(float))
-
-
-def _codes(column: np.ndarray) -> tuple[np.ndarray, int]:
-    """Numbers from 0 in the order of the values, equal where these are, and a bound above the largest."""
-    if not len(column):
-        return np.zeros(0, dtype=np.int64), 1
-    low, high = column.min(), column.max()
-    if high - low < len(column):  # false of NaN
-        whole = (column - low).astype(np.int64)
-        if (low + whole == column).all():  # so that equal numbers mean equal values, to the last bit
-            return whole, int(high - low) + 1
-    values, codes = np.unique(column, return_inverse=True)
-    return codes, len(values)
+    counts = pd.DataFrame(sums).groupby([*range(sums.shape[1])]).size()
+    return Kinds(counts.index.to_frame().to_numpy(dtype=float), counts.to_numpy(dtype=float))
 
 
 # --- standard errors that stay honest where clusters are unequal: CR2 by Bell and McCaffrey ---------------------------

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import MIN_CLUSTERS, Interval, clusters_of, codes_of, combined, estimate
+from ...stats.intervals import MIN_CLUSTERS, Interval, clusters_of, estimate
 from ...stats.standing import LEVEL
 from ...stats.tests import SignFlip, mcnemar_exact, with_test
 from ...types import Estimate
@@ -87,8 +87,8 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     ValueError.
     """
     frame = frame[frame["first"].isin([*_GAMES.values()])].reset_index(drop=True)
-    number, size = combined([codes_of(frame[name]) for name in PAIR], len(frame))
-    at = [_rows(frame, number, size, first) for first in _GAMES.values()]
+    number = frame.groupby(PAIR, observed=True, dropna=False).ngroup().to_numpy()
+    at = [_rows(frame, number, first) for first in _GAMES.values()]
     known = frame[[*PAIR]].assign(cluster=clusters_of(frame)).iloc[np.where(at[0] >= 0, *at)].reset_index(drop=True)
     columns = {**known, "games": _games(frame, at)}
     for name in ("score", "verdict"):
@@ -112,8 +112,8 @@ def _games(frame: pd.DataFrame, at: Sequence[np.ndarray]) -> pd.Series:
     return pd.Series(games.astype(int))
 
 
-def _rows(frame: pd.DataFrame, number: np.ndarray, size: int, first: str) -> np.ndarray:
-    """In which row the game with this place first stands, of each of `size` pairs; -1 where it is missing."""
+def _rows(frame: pd.DataFrame, number: np.ndarray, first: str) -> np.ndarray:
+    """In which row the game with this place first stands, of each pair by its number; -1 where it is missing."""
     rows = np.flatnonzero(frame["first"] == first)
     twice = pd.Series(number[rows]).duplicated().to_numpy()
     if twice.any():
@@ -122,7 +122,7 @@ def _rows(frame: pd.DataFrame, number: np.ndarray, size: int, first: str) -> np.
             f"judge {at['judge']} judged {at['candidate']} on question {at['question_id']} (condition "
             f"{at['condition']}, repeat {at['repeat']}) more than once with the {first} first"
         )
-    found = np.full(size, -1)
+    found = np.full(number.max(initial=-1) + 1, -1)
     found[number[rows]] = rows
     return found
 

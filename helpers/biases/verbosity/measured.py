@@ -20,9 +20,7 @@ from ...stats.intervals import (
     adjust_scores,
     cluster_sums,
     clusters_of,
-    codes_of,
     combine_pieces,
-    combined,
     contrast,
     estimate,
     no_interval,
@@ -76,9 +74,9 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     """
     said = frame["verdict"].map(protocol.SIGNS).to_numpy(dtype=float)
     second = (frame["first"] != TRIED).to_numpy()
-    pair, size = combined([codes_of(frame[name]) for name in KEYS], len(frame))
+    pair = frame.groupby([*KEYS], observed=True, dropna=False).ngroup().to_numpy()
     _, at = np.unique(pair, return_index=True)
-    both = np.full((size, 2), np.nan)
+    both = np.full((len(at), 2), np.nan)
     # Shown second, the tried text is B.
     both[pair, second.astype(int)] = np.where(second, -said, said)
     table = frame.iloc[at][[*KEYS, *({"cluster"} & {*frame}), "letters_tried", "letters_other"]].reset_index(drop=True)
