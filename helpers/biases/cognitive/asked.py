@@ -284,17 +284,13 @@ def trials(
     known, numbers, found = pulls_of(questions), places_of(questions), []
     judges = [replace(judge, pulls=known) if judge.simulated else judge for judge in experiment.judges]
     for question in questions:
-        prompts.check_nonce(prompts.nonce(experiment.seed, question.id), _texts(question))
+        versions = [version for wording in question.wordings for version in wording.versions.values()]
+        texts = "\n".join(text for version in versions for text in (version.text, *version.options))
+        prompts.check_nonce(prompts.nonce(experiment.seed, question.id), {f"scenario {question.id}": texts})
         for wording in question.wordings:
             for judge in judges:
                 found += _of(Asking(experiment, templates, question, wording, judge, numbers[question.id]), stage, said)
     return sorted(found, key=lambda trial: _lot(experiment.seed, trial))
-
-
-def _texts(question: Question) -> dict[str, str]:
-    versions = [version for wording in question.wordings for version in wording.versions.values()]
-    texts = [text for version in versions for text in (version.text, *version.options)]
-    return {f"scenario {question.id}": "\n".join(texts)}
 
 
 def _of(asking: Asking, stage: str, said: Replies) -> Iterator[Trial]:

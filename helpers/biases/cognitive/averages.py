@@ -290,9 +290,8 @@ def index(estimates: Sequence[Estimate]) -> Index:
     return found
 
 
-def of(estimates: Sequence[Estimate] | Index, id: str, at: Place, **more: str) -> Estimate | None:
+def of(known: Index, id: str, at: Place, **more: str) -> Estimate | None:
     """The one estimate with this id, place and further keys; None where there is none."""
-    known = estimates if isinstance(estimates, Mapping) else index(estimates)
     return known.get((id, at, frozenset(more.items())))
 
 

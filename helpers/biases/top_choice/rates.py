@@ -389,21 +389,16 @@ def _scores(scores: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]
     return found
 
 
-def _pilot(counts: Counts) -> list[Estimate]:
-    """The pilot's own rate of each vendor's judge minus the mean rate of the other judges."""
-    own = bias_differences(counts)
-    return [replace(e, id="pilot_bias_difference", where={"vendor": vendor_of(e.where["judge"])}) for e in own]
-
-
 def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     """All estimates that the experiment's published/counts.yaml determines, with data = "published"."""
     tiers = published["blind_top1_by_tier"]["counts"]
+    pilot = bias_differences(published["pilot_top1_by_judge"]["counts"])
     return [
         *from_top1_counts(published["blind_top1_by_judge"]["counts"]),
         *_categories(published["blind_top1_by_category"]["counts"]),
         *published_shares("tier_preference", tiers, "judge", "vendor", "tier"),
         *_scores(published["blind_scores"]["scores"]),
-        *_pilot(published["pilot_top1_by_judge"]["counts"]),
+        *(replace(e, id="pilot_bias_difference", where={"vendor": vendor_of(e.where["judge"])}) for e in pilot),
     ]
 
 
