@@ -292,7 +292,7 @@ def test_the_hub_entry_names_the_file(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_biases_are_called_as_the_table_of_their_metrics_calls_them() -> None:
     for name, row in published.BIASES.items():
         for spelled in (row.title, row.title.replace("-", " "), row.title.title().replace(" ", "").replace("-", "")):
-            assert bias_tests.bias_name(spelled) == published.resolve(spelled) == name
+            assert bias_tests.bias_name(spelled) == name
     assert bias_tests.bias_name("Effect") == "effect" and bias_tests.bias_name("Bias Effect") == "bias"
 
 

@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 
 from helpers.biases.cognitive.metrics import random_absolute, score
-from helpers.biases.cognitive.published import BIASES, TABLE, parameters, resolve
+from helpers.biases.cognitive.published import BIASES, parameters
+from helpers.datasets.bias_tests import bias_name
 from helpers.types import RatioScale
-from tests.case_tables import load_cases
-
-CASES = load_cases("cognitive_table")
 
 #: Bias as the published files write it, what was drawn, options, answers and, by hand, B = k (d1 - d2) / max(d1, d2).
 #: d = |a - x|, and a flipped answer of 7 options is 6 - a.
@@ -71,15 +69,15 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("bias", "facts", "options", "control", "treatment", "expected"), BY_HAND)
 def test_a_bias_scores_what_the_hand_computes(bias, facts, options, control, treatment, expected: F) -> None:
-    assert BIASES[resolve(bias)].options == options
-    found = score(control, treatment, options, **asdict(parameters(bias, **facts)))
+    assert BIASES[bias_name(bias)].options == options
+    found = score(control, treatment, options, **asdict(parameters(bias_name(bias), **facts)))
     assert float(found) == pytest.approx(float(expected), abs=1e-12)
 
 
 def test_the_hand_computations_hold_every_bias_and_both_signs() -> None:
-    assert len(TABLE) == len(BIASES) == 30
-    assert {resolve(bias) for bias, *_ in BY_HAND} == set(BIASES)
-    used = {(resolve(bias), value) for bias, facts, *_ in BY_HAND for value in facts.values()}
+    assert len(BIASES) == 30
+    assert {bias_name(bias) for bias, *_ in BY_HAND} == set(BIASES)
+    used = {(bias_name(bias), value) for bias, facts, *_ in BY_HAND for value in facts.values()}
     for name, row in BIASES.items():
         if isinstance(row.k, dict):
             assert sorted(row.k.values()) == [-1, 1]
@@ -134,31 +132,6 @@ def test_an_answer_that_is_no_option_is_refused(answer: float) -> None:
         score([0, 0], [6, answer], 7, -1, 0, 0)
 
 
-@pytest.mark.parametrize(("written", "name"), CASES["spellings_of_a_bias_mean_the_same"])
-def test_spellings_of_a_bias_mean_the_same(written: str, name: str) -> None:
-    assert resolve(written) == name
-
-
-@pytest.mark.parametrize("wrong", ["Sunk Cost", "", "bias", "framing2", "halo halo"])
-def test_an_unknown_bias_is_refused_with_the_valid_ones(wrong: str) -> None:
-    with pytest.raises(ValueError, match=rf"{wrong!r}; there are anchoring, .*halo.*, survivorship"):
-        parameters(wrong)
-
-
-NAN = ["Anchoring", {"anchor": float("nan")}, "anchor is nan"]
-
-
-@pytest.mark.parametrize(("bias", "facts", "words"), [*CASES["a_fact_that_does_not_fit_is_refused"], NAN])
-def test_a_fact_that_does_not_fit_is_refused_with_the_valid_ones(bias: str, facts: dict, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        parameters(bias, **facts)
-
-
-def test_numbers_of_numpy_are_facts() -> None:
-    assert parameters("anchoring", anchor=np.int64(45)) == RatioScale(1, 4, 4)
-    assert parameters("planning fallacy", estimation_update=np.float64(30)) == RatioScale(1, -3, -3)
-
-
 @pytest.mark.parametrize(("options", "expected"), [(7, F(27, 49)), (11, F(65, 121))])
 def test_a_random_answerer_scores_what_the_sum_over_pairs_says(options: int, expected: F) -> None:
     # With x = 0, |B| = (m - a) / m for the greater answer m and the other a < m, in two orders:
@@ -173,7 +146,7 @@ def test_a_random_answerer_between_two_points_by_exact_fractions() -> None:
     # The planning fallacy with an update of 10: d1 = a1 + 1, d2 = a2 + 3.
     pairs = [(F(a + 1), F(b + 3)) for a in range(11) for b in range(11)]
     scores = [(one - two) / max(one, two) for one, two in pairs]
-    found = random_absolute(11, parameters("Planning Fallacy", estimation_update=10))
+    found = random_absolute(11, parameters("planning_fallacy", estimation_update=10))
     assert found == pytest.approx(float(sum(map(abs, scores)) / 121), abs=1e-12)
     assert random_absolute(1, RatioScale()) == 0
 

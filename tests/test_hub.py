@@ -348,9 +348,9 @@ def test_groups_and_the_blind_one_may_lie_in_two_places_and_no_condition_counts_
     lines = f"""
 import asyncio
 from dataclasses import replace
-from helpers import paths, run
+from helpers import run
 from helpers.config import load_experiment
-paths.DOWNLOADS = folder
+hub.DOWNLOADS = folder
 experiment = load_experiment("hinting_groups", judgments="hub")
 experiment = replace(experiment, hub={entry(judgments=[FOLDER, JUDGMENTS])!r})
 asked = asyncio.run(run.ask(experiment, show=False))

@@ -143,7 +143,7 @@ def test_answers_to_other_questions_or_other_options_are_refused(tmp_path: Path)
     path = tmp_path / "quality_responses.json"
     others = tuple(replace(q, id=f"x{n}") for n, q in enumerate(builtin()))
     write(path, answers(others, "AB", SIMULATED))
-    refused(lambda: published(experiment(answers=str(path))), "no answers to these", "'x0'", "`questions`")
+    refused(lambda: published(experiment(answers=str(path))), "has no answers to", "'x0'", "`questions`")
     turned = tuple(replace(q, options=q.options[::-1]) for q in builtin())
     write(path, answers(turned, "AB", SIMULATED))
     refused(lambda: published(experiment(answers=str(path))), "there", "another question")

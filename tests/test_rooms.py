@@ -84,7 +84,7 @@ MOST = {
     "words": (550, 2),
     "claims tables macros export": (821, 4),
     "figures": (3_710, 12),
-    "run cluster": (3_351, 10),
+    "run cluster": (3_225, 10),
     "analyze": (2_552, 8),
     "audit": (1_000, 4),
     "calibrate": (100, 1),

@@ -193,10 +193,14 @@ def as_csv(arrays: Mapping[str, Any], path: Path, **more: list[Any]) -> Path:
     return path
 
 
+def read(path: Path | None) -> list[Any]:
+    return cognitive.read_arrays(run.load_rows(path, "answers"))
+
+
 def test_the_arrays_of_the_notebook_in_a_file_give_its_printed_values_with_intervals(tmp_path: Path) -> None:
     path = tmp_path / "arrays.json"
     path.write_text(json.dumps(blocks()), encoding="utf-8")
-    found = cognitive.from_arrays(run.read_arrays(path))
+    found = cognitive.from_arrays(read(path))
     batches = {(e.id, e.where["answers"]): e for e in found if "test" not in e.where}
     assert batches.keys() == PRINTED.keys()
     for at, printed in PRINTED.items():
@@ -207,10 +211,10 @@ def test_the_arrays_of_the_notebook_in_a_file_give_its_printed_values_with_inter
     assert single == pytest.approx([0, 0, 0.6, 1, 1 / 9, 0, 1 / 3], abs=1e-8)
     for name, block in blocks().items():
         flat = {key: [x[0] if isinstance(x, list) and len(x) == 1 else x for x in each] for key, each in block.items()}
-        (same,) = run.read_arrays(as_csv(flat, tmp_path / f"{name}.csv"))
+        (same,) = read(as_csv(flat, tmp_path / f"{name}.csv"))
         rows = [dict(zip(flat, row, strict=True)) for row in zip(*flat.values(), strict=True)]
         (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
-        (again,) = run.read_arrays(tmp_path / "rows.json")
+        (again,) = read(tmp_path / "rows.json")
         values = {e.id: e.value for e in found if e.where["answers"] == name and "test" not in e.where}
         for arrays in (same, again):
             assert {e.id: e.value for e in cognitive.from_arrays([arrays]) if "test" not in e.where} == values
@@ -220,15 +224,15 @@ def test_the_sample_of_the_readme_is_read(tmp_path: Path) -> None:
     section = (paths.DATA / "README.md").read_text(encoding="utf-8").split("**Answers as arrays**")[1]
     path = tmp_path / "arrays.csv"
     path.write_text(section.split("```")[1].lstrip(), encoding="utf-8")
-    (arrays,) = run.read_arrays(path)
+    (arrays,) = read(path)
     assert arrays.where["answers"] == "mine" and arrays.columns["options"].tolist() == [[10, 20, 30, 40], [2, 3, 4, 5]]
 
 
 def test_rows_of_one_cluster_are_resampled_together(tmp_path: Path) -> None:
     block = {name: values * 4 for name, values in blocks()["choices"].items()}
     labels = [f"s{number}" for number in range(5)] * 4
-    (plain,) = run.read_arrays(as_csv(block, tmp_path / "plain.csv"))
-    (apart,) = run.read_arrays(as_csv(block, tmp_path / "clusters.csv", cluster=labels))
+    (plain,) = read(as_csv(block, tmp_path / "plain.csv"))
+    (apart,) = read(as_csv(block, tmp_path / "clusters.csv", cluster=labels))
     halo = [next(e for e in cognitive.from_arrays([x]) if e.id == "halo_effect" and e.clusters) for x in (plain, apart)]
     assert [(e.n, e.clusters) for e in halo] == [(20, 20), (20, 5)] and halo[0].se < halo[1].se
 
@@ -236,38 +240,38 @@ def test_rows_of_one_cluster_are_resampled_together(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("control,treatment,options\n1,2,1|2\n1,,1|2\n", "line 3, treatment: holds nothing, expected a number"),
-        ("control,treatment,options\n1,x,1|2\n", "line 2, treatment: holds 'x', expected a number"),
-        ("control,treatment,options\n1,2,1|2\n3,2,1|2\n", "control, line 3: 3 is not among its options 1, 2"),
-        ("control,treatment,options\n1,2,1|2\n1,2,1|2|3\n", "line 3, options: holds 3 numbers, expected 2; give tests"),
-        ("control,treatment\n1,2\n", "line 2: columns control, treatment; a metric needs control, treatment, options"),
-        ("answer,lambdas\n2,1.5\n", "answer, line 2: 2; an answer is 0 or 1"),
+        ("control,treatment,options\n1,2,1|2\n1,,1|2\n", "line 3, record 2, treatment: holds nothing, expected"),
+        ("control,treatment,options\n1,x,1|2\n", "line 2, record 1, treatment: holds 'x', expected a number"),
+        ("control,treatment,options\n1,2,1|2\n3,2,1|2\n", "line 3, record 2: control: 3 is not among its options 1, 2"),
+        ("control,treatment,options\n1,2,1|2\n1,2,1|2|3\n", "line 3, record 2, options: holds 3 numbers, expected 2"),
+        ("control,treatment\n1,2\n", "line 2, record 1: columns control, treatment; a metric needs control, treatment"),
+        ("answer,lambdas\n2,1.5\n", "line 2, record 1: answer: 2; an answer is 0 or 1"),
         ("answer,lambdas\n1\n", "line 2: 1 cells where the header has 2"),
-        ("answer,lambdas\n", "holds no row"),
-        ("", "holds no row"),
-        ('{"answer": [1, 0], "lambdas": [2]}', "all arrays need the same rows, found 2 of answer, 1 of lambdas"),
-        ('{"a": {"answer": 1, "lambdas": [2]}}', "a: all arrays need the same rows, found none of answer"),
-        ('[{"answer": 1, "lambdas": true}]', "row 1, lambdas: holds True, expected a number"),
-        ('{"answer": [1', "no JSON"),
-        ('{"answer": [1], "answer": [1]}', "no JSON"),
-        ("[3]", "the document is neither a list of rows nor an object of arrays"),
+        ("answer,lambdas\n", "no record in this file"),
+        ("", "no record in this file"),
+        ('{"answer": [1, 0], "lambdas": [2]}', "the document is neither a list of rows nor an object of arrays that"),
+        ('{"a": {"answer": 1, "lambdas": [2]}}', "a is neither a list of rows"),
+        ('[{"answer": 1, "lambdas": true}]', "record 1, lambdas: holds True, expected a number"),
+        ('{"answer": [1', "not readable as JSON"),
+        ('{"answer": [1], "answer": [1]}', "key 'answer' occurs twice"),
+        ("[3]", "line 1, record 1: found 3 (int), expected an object"),
     ],
 )
 def test_arrays_that_cannot_be_read_are_refused_with_file_and_place(text: str, problem: str, tmp_path: Path) -> None:
-    path = tmp_path / "arrays.txt"
+    path = tmp_path / f"arrays.{'json' if text[:1] in ('{', '[') else 'csv'}"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError) as refused:
-        run.read_arrays(path)
+        read(path)
     assert str(refused.value).startswith(f"{path}") and problem in str(refused.value)
 
 
 def test_a_file_of_arrays_that_is_not_there_or_no_text_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="there is no such file"):
-        run.read_arrays(tmp_path / "none.csv")
+        read(tmp_path / "none.csv")
     (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00a")
     with pytest.raises(ValueError, match="UTF-16 text; save it as UTF-8"):
-        run.read_arrays(tmp_path / "bytes.csv")
-    assert run.read_arrays(None) == []
+        read(tmp_path / "bytes.csv")
+    assert read(None) == []
 
 
 def test_the_notebook_shows_given_arrays_beside_the_published_ones(tmp_path: Path) -> None:

@@ -381,8 +381,11 @@ class Bias:
     control: str | None = None
     check: Callable[[Experiment], None] = lambda experiment: None
     caution: Callable[[Experiment, Sequence[Question]], str] = caution
+    #: The questions that templates of its own make, with a seed; only those of a data set where there is none.
+    questions: Callable[[Mapping[str, Any], int], Sequence[Question]] | None = None
+    #: The model that candidates are compared with on a question.
+    baseline_of: Callable[[Experiment, Question], Model | None] = lambda experiment, question: None
     answers: Callable[[Experiment, Sequence[Question], Replies], Answers] = lambda experiment, questions, said: {}
-    unfit: Callable[[Answers], dict[str, list[str]]] = unfit
     tidy: Callable[[Iterable[Judgment], Answers], pd.DataFrame] = tidy
     published_frame: Callable[[pd.DataFrame], pd.DataFrame] = published_frame
     #: The share that the power of a test depends on, NaN where it is another test.

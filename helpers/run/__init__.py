@@ -17,4 +17,4 @@ from .showing import (
     write_arena,
     write_published,
 )
-from .sources import array_table, features, read_arrays
+from .sources import features, load_rows

@@ -13,7 +13,7 @@ from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ..biases.protocol import Bias, load_bias
+from ..biases.protocol import Bias, load_bias, unfit
 from ..config import limits_of
 from ..judge import (
     Account,
@@ -215,7 +215,7 @@ async def _trials(
             said |= _replied(await judge_all(trials[stage], stage=stage, **options))
     if trials[bias.stages[-1]]:
         return trials, said
-    unjudged = bias.unfit(bias.answers(experiment, questions, said) if given is None else given)
+    unjudged = unfit(bias.answers(experiment, questions, said) if given is None else given)
     why = "".join(f" ({first}: {', '.join(reasons)})" for first, reasons in [*unjudged.items()][:1])
     raise ValueError(f"none of {len(questions)} questions has {bias.needs}{why}")
 
@@ -332,7 +332,7 @@ async def _asked(
     if show:
         tell(experiment.name, account, (*said.values(), *judgments))
     data = "simulated" if any(model.simulated for model in _speaking(experiment, given)) else "asked"
-    material = (experiment, questions, answers, tuple(judgments), frame, data, bias.unfit(answers), planned)
+    material = (experiment, questions, answers, tuple(judgments), frame, data, unfit(answers), planned)
     return Asked(*material, said=said, account=account, controls=found)
 
 

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import io
-import math
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import datasets, paths, prompts
-from ..biases.cognitive import Arrays, from_arrays, notebook_arrays
-from ..biases.cognitive.asked import questions
-from ..biases.cognitive.published import FORMS
-from ..biases.position.asked import baseline_of
+import pandas as pd
+
+from .. import datasets, frames, prompts
+from ..biases.protocol import load_bias
 from ..datasets import bias_tests
 from ..datasets.bias_templates import load_templates
 from ..datasets.hub import below
 from ..datasets.pairs import CODE_FILES
-from ..datasets.reading import read_cells, read_text
-from ..json_text import document
+from ..datasets.reading import read_rows
 from ..types import Answer, Experiment, Model, Question
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from .asking import Asked
 
 #: The field with a reason of which two words are replaced.
@@ -34,18 +27,35 @@ EDITED = "<model>_reason_perturb_llm_auto"
 PROGRAMS = "_eval.jsonl"
 
 
-def _reasons(experiment: Experiment, questions: Sequence[Question], responses: datasets.Responses) -> Iterator[Answer]:
-    """The published answers under the ids of these questions, each with its published edit.
+def _answers_to(
+    experiment: Experiment, questions: Sequence[Question], responses: datasets.Responses
+) -> Iterator[Answer]:
+    """The published answers under the ids of these questions, each with its published edit; those to others as well.
 
-    A ValueError: no question has answers, or another gold letter or other options, or no edit where `editor` wants one.
+    A question is named by its id, or by that with another number at its end (`pid`). A ValueError: one that two stand
+    for, another gold letter, other options, or no edit where `editor` wants one.
     """
-    source = experiment.own["answers"]
-    asked = _asked(questions, responses.questions, source)
+    source, known, ids = experiment.own["answers"], {question.id: question for question in questions}, dict[str, str]()
+    for theirs in responses.questions:
+        id = next((id for id in (theirs.id, theirs.id.rpartition("_")[0]) if id in known), theirs.id)
+        if id in ids.values():
+            raise ValueError(f"answers={source!r}: two of its questions, one of them {theirs.id}, are {id}")
+        ids[theirs.id] = id
+        for name, text in _shown(theirs).items() if id in known else ():
+            if text != (ours := _shown(known[id]))[name]:
+                what = f"{name} {ours[name]!r}, there {text!r}: they answer another question"
+                raise ValueError(f"answers={source!r}, question {theirs.id}: {what}")
     if experiment.own["editor"] is None and not any(kind == "synonyms" for _, _, kind in responses.edits):
         raise ValueError(f"editor='published': answers={source!r} has no edited reason ({EDITED}); name an editor")
     for answer in responses.answers:
         edited = responses.edits.get((answer.question_id, answer.candidate, "synonyms"))
-        yield replace(answer, question_id=asked.get(answer.question_id, answer.question_id), edited=edited)
+        yield replace(answer, question_id=ids[answer.question_id], edited=edited)
+
+
+def _shown(question: Question) -> dict[str, str | None]:
+    """The gold letter of a question and its options, as far as they are known, whatever their line ends."""
+    options = (" ".join(text.split()) for text in question.options)
+    return {"gold": question.gold, **dict(zip("ABCD", options, strict=False))}
 
 
 def written_by(published: Iterable[str], models: Iterable[Model]) -> dict[str, Model]:
@@ -92,78 +102,34 @@ def pair_judgments(source: Path | str, experiment: Experiment, responses: datase
 
 def _programs(source: Path | str, experiment: Experiment) -> bool:
     """Whether judgments are on programs, as the file's name tells; on the hub, those that its entry names."""
-    if isinstance(source, Path):
-        return source.name.endswith(PROGRAMS) or any((source / name).is_file() for name in CODE_FILES)
-    named = (experiment.hub or {}).get("judgments") or ()
+    if isinstance(source, Path) and source.is_dir():
+        return any((source / name).is_file() for name in CODE_FILES)
+    named = source.name if isinstance(source, Path) else (experiment.hub or {}).get("judgments") or ""
     return any(name.endswith(PROGRAMS) for name in ([named] if isinstance(named, str) else named))
 
 
-def _asked(questions: Sequence[Question], answered: Sequence[Question], source: str) -> dict[str, str]:
-    """The id among the run's questions of each question that was answered; those of other questions are left out.
-
-    Published answers name a question by its own id, or by that id with another number at its end (`pid`).
-    """
-    known = {question.id: question for question in questions}
-    found: dict[str, str] = {}
-    for told in answered:
-        id = next((id for id in (told.id, told.id.rpartition("_")[0]) if id in known), None)
-        if id is None:
-            continue
-        if id in found.values():
-            raise ValueError(f"answers={source!r}: two of its questions, one of them {told.id}, are {id}")
-        ours, theirs = (
-            {"gold": x.gold, **{name: " ".join(text.split()) for name, text in zip("ABCD", x.options, strict=False)}}
-            for x in (known[id], told)
-        )
-        for name in ours:
-            if name in theirs and ours[name] != theirs[name]:
-                what = f"{name} {ours[name]!r}, there {theirs[name]!r}: they answer another question"
-                raise ValueError(f"answers={source!r}, question {told.id}: {what}")
-        found[told.id] = id
-    if not found:
-        raise ValueError(
-            f"answers={source!r} has no answers to these {len(known)} questions (for instance {next(iter(known))!r}), "
-            f"but to others (for instance {answered[0].id if answered else 'none'!r}); `questions` must be what was "
-            "answered: the data set, or the same file where its records hold their passages"
-        )
-    return found
-
-
-def questions_from(source: Path | str, experiment: Experiment) -> tuple[Question, ...]:
+def _tests_or_scenarios(experiment: Experiment) -> Sequence[Question]:
     """The scenarios of a template (.yaml) or a folder of them, else of the published tests in the hub's format.
 
     A folder with neither is a FileNotFoundError, one with both a ValueError: only one of them could be asked.
     """
-    place = Path(source).expanduser()
-    if source != "hub" and _of_templates(place):
-        where = f"experiments/{experiment.name}/config.yaml"
-        return questions(load_templates(place, experiment.own["metrics"], where), experiment.seed)
-    return datasets.load_published_tests(source, experiment.hub)
-
-
-def _of_templates(place: Path) -> bool:
-    """Are templates meant, and not published tests?"""
+    source, place = experiment.questions, Path(_source(experiment, "questions"))
     kinds = f"templates (.yaml) or published tests ({', '.join(bias_tests.ENDS)})"
-    if place.is_file() and place.suffix not in (".yaml", *bias_tests.ENDS):
+    if source == "hub" or place.suffix in bias_tests.ENDS:
+        return datasets.load_published_tests(source, experiment.hub)
+    if place.is_file() and place.suffix != ".yaml":
         raise ValueError(f"{place}: ends with {place.suffix or 'nothing'}; `questions` are {kinds}")
-    if not place.is_dir():
-        return place.suffix == ".yaml"
-    templates = sorted(path.name for path in place.glob("*.yaml"))
-    tests = [str(path.relative_to(place)) for path in below(place, bias_tests.ENDS)]
+    templates, tests = sorted(place.glob("*.yaml")), below(place, bias_tests.ENDS)
     if templates and tests:
-        raise ValueError(
-            f"{place}: holds templates ({_first_ids(templates)}) and published tests ({_first_ids(tests)}); "
-            "keep one kind, or name a file"
-        )
-    if not templates and not tests:
-        there = _first_ids(sorted(path.name for path in place.iterdir())) or "nothing"
+        both = f"templates ({templates[0].name}, ...) and published tests ({tests[0].relative_to(place)}, ...)"
+        raise ValueError(f"{place}: holds {both}; keep one kind, or name a file")
+    if tests:
+        return datasets.load_published_tests(source, experiment.hub)
+    if place.is_dir() and not templates:
+        there = ", ".join(sorted(path.name for path in place.iterdir())) or "nothing"
         raise FileNotFoundError(f"{place}: expected {kinds}, found {there}")
-    return bool(templates)
-
-
-def _first_ids(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    lines = load_templates(place, experiment.own["metrics"], f"experiments/{experiment.name}/config.yaml")
+    return load_bias(experiment.bias).questions(lines, experiment.seed)
 
 
 #: What the win rates hold equal, and what the datasets call it.
@@ -172,8 +138,6 @@ FEATURES = {"token_len": "length", "header_count": "headers", "list_count": "lis
 
 def features(asked: Asked) -> pd.DataFrame | None:
     """How each answer is written (question_id, candidate, length, headers, lists, bold); None without any text."""
-    import pandas as pd
-
     experiment = asked.experiment
     if asked.answers:
         rows = [
@@ -200,7 +164,7 @@ def questions_of(experiment: Experiment) -> tuple[Question, ...]:
     if kind == "passages":
         found = datasets.load_passages(source, experiment.hub, experiment.own["hard"])
     elif kind == "tests":
-        found = questions_from(source, experiment)
+        found = _tests_or_scenarios(experiment)
     elif kind == "arena" and experiment.questions != "builtin":
         found = datasets.load_arena_questions(source, experiment.hub)
     else:
@@ -232,15 +196,14 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
     source, kind = experiment.own.get("answers", "ask"), experiment.own.get("format")
     if source == "ask":
         return None
-    place, hub, baselines = _source(experiment, "answers"), experiment.hub, dict[str, Model]()
+    place, hub, baseline_of = _source(experiment, "answers"), experiment.hub, load_bias(experiment.bias).baseline_of
+    baselines = {question.id: model for question in questions if (model := baseline_of(experiment, question))}
     if kind == "passages":
-        loaded: Iterable[Answer] = _reasons(experiment, questions, datasets.load_responses(place, hub))
+        loaded = tuple(_answers_to(experiment, questions, datasets.load_responses(place, hub)))
     elif kind == "arena":
         loaded = datasets.load_arena_answers(place, hub).answers
-        baselines = {question.id: baseline_of(experiment, question) for question in questions}
     else:
         loaded = datasets.load_answers(place, hub, questions)
-    loaded = tuple(loaded)
     published = sorted({answer.candidate for answer in loaded})
     chosen = experiment.candidates if "candidates" in experiment.parameters else ()
     means = written_by(published, [*experiment.judges, *chosen, *baselines.values()] if kind else ())
@@ -255,11 +218,11 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
         raise ValueError(f"answers={source!r} has none of {', '.join(unknown)}; it has: {', '.join(published)}")
     answered = {question_id for question_id, _ in found}
     without = sorted({question.id for question in questions} - answered)
-    if without and kind != "passages":
-        other = f"; it answers others, for instance {min(answered)!r}: `questions` must name the file of those"
+    if without and (len(without) == len(questions) or kind != "passages"):
+        others = f"; it answers others, for instance {min(answered)!r}: `questions` must name those" if answered else ""
         raise ValueError(
             f"answers={source!r} has no answers to {len(without)} questions, for instance {without[0]!r}"
-            f"{other if len(without) == len(questions) and answered else ''}"
+            f"{others if len(without) == len(questions) else ''}"
         )
     names = (names if baselines else sorted(names)) or sorted({*makers} - against)
     result = {}
@@ -277,25 +240,21 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
 
     Published answers give lengths and returned model ids. Judges or hints that are not there are a ValueError.
     """
-    from ..frames import recoded
-
-    source, known = experiment.judgments, ()
+    source, known, place = experiment.judgments, (), _source(experiment, "judgments")
     kind, hub = experiment.own.get("format"), experiment.hub
     answers = None if experiment.own.get("answers", "ask") == "ask" else _source(experiment, "answers")
     if kind == "passages":
-        if experiment.own["hard"]:
-            raise ValueError(f"hard=True: judgments={source!r} do not say which questions are hard")
         responses = datasets.load_responses(answers, hub) if answers else None
-        frame = pair_judgments(_source(experiment, "judgments"), experiment, responses)
+        frame = pair_judgments(place, experiment, responses)
     elif kind == "tests":
-        tests = () if experiment.questions == "builtin" else questions_from(experiment.questions, experiment)
-        loaded = datasets.load_decisions(_source(experiment, "judgments"), hub, tests)
+        tests = () if experiment.questions == "builtin" else _tests_or_scenarios(experiment)
+        loaded = datasets.load_decisions(place, hub, tests)
     elif kind == "arena":
         if experiment.questions != "builtin":
             known = datasets.load_arena_questions(_source(experiment, "questions"), hub)
-        loaded = datasets.load_games(_source(experiment, "judgments"), hub, questions=known, experiment=experiment.name)
+        loaded = datasets.load_games(place, hub, questions=known, experiment=experiment.name)
     else:
-        frame = _loaded(experiment, datasets.load_answers(answers, hub) if answers else ())
+        frame = _loaded(place, experiment, datasets.load_answers(answers, hub) if answers else ())
     if kind in ("tests", "arena"):
         frame = loaded.frame
         frame.attrs |= {"counts": loaded.counts, "problems": [str(each) for each in loaded.problems]}
@@ -316,13 +275,11 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
     places = frame[["question_id", "category"]].drop_duplicates().itertuples(index=False)
     chosen = {question.id for question in _chosen(experiment, [Question(id, category, "") for id, category in places])}
     rows = frame[frame["judge"].isin(judges) & frame["question_id"].isin(chosen)]
-    return with_clusters(recoded(rows.reset_index(drop=True)), known)
+    return with_clusters(frames.recoded(rows.reset_index(drop=True)), known)
 
 
 def with_clusters(frame: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFrame:
     """The frame with `cluster`: near-duplicate questions (articles, scenarios) are one; said in `attrs["notes"]`."""
-    from .. import frames
-
     there = set(frame["article" if "article" in frame else "question_id"].unique())
     texts = {each.article or each.id: each.passage or each.text for each in questions}
     clusters = datasets.merge_near_duplicates({id: text for id, text in texts.items() if id in there})
@@ -334,27 +291,25 @@ def with_clusters(frame: pd.DataFrame, questions: Sequence[Question]) -> pd.Data
     return found
 
 
-def _loaded(experiment: Experiment, answers: Sequence[Answer]) -> pd.DataFrame:
+def _loaded(source: Path | str, experiment: Experiment, answers: Sequence[Answer]) -> pd.DataFrame:
     """The frame of all places; a condition that an earlier place holds is not taken from a later one.
 
     Where hints are compared, a file that names none is refused; elsewhere it counts as blind.
     """
-    import pandas as pd
-
-    named = (experiment.hub or {}).get("judgments")
-    places: list[Path | str] = [_source(experiment, "judgments")]
-    if experiment.judgments == "hub":  # whose files are fetched; there can be several
-        entries = [{**(experiment.hub or {}), "judgments": x} for x in (named if isinstance(named, list) else [named])]
-        places = [datasets.from_hub(entry, "judgments", paths.DOWNLOADS) for entry in entries]
-    frames: list[pd.DataFrame] = []
+    places, hub = [source], experiment.hub or {}
+    if source == "hub":  # whose files are fetched; there can be several
+        named = hub.get("judgments")
+        entries = [{**hub, "judgments": each} for each in (named if isinstance(named, list) else [named])]
+        places = [datasets.from_hub(entry, "judgments") for entry in entries]
+    parts: list[pd.DataFrame] = []
     known: set[str] = set()
     hinted = {"condition": experiment.own.get("condition"), "unlabelled": None if "hints" in experiment.own else "none"}
     for place in places:
         frame = datasets.load_judgments(place, answers=answers, experiment=experiment.name, **hinted)
-        frames.append(frame[~frame["condition"].isin(known)])
+        parts.append(frame[~frame["condition"].isin(known)])
         known |= set(frame["condition"])
-    joined = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-    if notes := tuple(note for frame in frames for note in frame.attrs.get("notes", ())):
+    joined = pd.concat(parts, ignore_index=True)
+    if notes := tuple(note for part in parts for note in part.attrs.get("notes", ())):
         joined.attrs["notes"] = notes
     return joined
 
@@ -390,113 +345,32 @@ def _source(experiment: Experiment, parameter: str) -> Path | str:
     return named if named == "hub" else path
 
 
-#: Which rows belong together, and which tests are a batch of their own.
-CLUSTER, NAME = "cluster", "answers"
-_COLUMNS = dict.fromkeys(name for _, names in FORMS.values() for name in names)
-_NEEDED = "; or ".join(dict.fromkeys(", ".join(names) for _, names in FORMS.values()))
+def load_rows(source: str | Path | None, name: str) -> dict[str, dict[str, Any]]:
+    """The rows of a CSV or JSON file by their place in it; none where no file is named.
 
-
-def read_arrays(source: str | Path | None) -> list[Arrays]:
-    """The arrays in a CSV or JSON file, a batch for each value of its column `answers`; none where no file is named.
-
-    Columns: those of a metric (in CSV options are "10 | 20 | 30"), `cluster` and `answers`. JSON is a list of rows, an
-    object of columns, or an object of such by name. What is missing, no number or refused by a metric is a ValueError
-    with file, row and column; FileNotFoundError where there is no file.
+    JSON is a list of rows, an object of columns, or an object of either by what rows then have as `name`. Anything else
+    is a ValueError with file and place; FileNotFoundError where there is no file.
     """
     if source is None:
-        return []
+        return {}
     path = Path(source).expanduser()
     if not path.is_file():
-        raise FileNotFoundError(f"arrays={str(source)!r}: there is no such file ({path.absolute()})")
-    text, batches = read_text(path), dict[str, dict[str, Mapping[str, Any]]]()
-    for name, place, row in (_json_rows if text.lstrip()[:1] in ("{", "[") else _csv_rows)(path, text):
-        batches.setdefault(name, {})[place] = row
-    if not batches:
-        raise ValueError(f"{path}: holds no row; write a row a test with the columns {_NEEDED}")
-    return [_arrays(path, name, rows) for name, rows in batches.items()]
-
-
-def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """The rows of a CSV: the name of their batch, their line, their cells."""
-    for line, row in read_cells(io.StringIO(text, newline=""), path):
-        if isinstance(row, str):
-            raise ValueError(f"{path}, line {line}: {row}")
-        cells = {name: re.split(r"[|;]", cell) if name == "options" else cell.strip() for name, cell in row.items()}
-        yield cells.get(NAME, ""), f"line {line}", cells
-
-
-def _json_rows(path: Path, text: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    try:
-        content = document(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: no JSON ({error})") from None
-    named = isinstance(content, dict) and all(isinstance(each, dict | list) for each in content.values())
-    for name, block in (content if named and not _COLUMNS.keys() & content.keys() else {"": content}).items():
-        rows = block
-        if isinstance(block, dict):
-            sizes = {column: len(each) if isinstance(each, list) else "none" for column, each in block.items()}
-            if "none" in sizes.values() or len({*sizes.values()}) > 1:
-                words = ", ".join(f"{size} of {column}" for column, size in sizes.items())
-                raise ValueError(f"{path}: {name}{': ' if name else ''}all arrays need the same rows, found {words}")
-            rows = [dict(zip(block, row, strict=True)) for row in zip(*block.values(), strict=True)]
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise ValueError(f"{path}: {name or 'the document'} is neither a list of rows nor an object of arrays")
-        for number, row in enumerate(rows, 1):
-            yield str(row.get(NAME, name)), f"{name} row {number}".strip(), row
-
-
-def _arrays(path: Path, name: str, rows: Mapping[str, Mapping[str, Any]]) -> Arrays:
-    """The arrays of one batch, which the metrics have accepted; `rows` by their place in the file."""
-    import numpy as np
-
-    (first, head), columns = next(iter(rows.items())), dict[str, Any]()
-    for column in (each for each in _COLUMNS if each in head):
-        values = {place: _numbers(f"{path}, {place}, {column}", row.get(column)) for place, row in rows.items()}
-        width = len(values[first]) if column == "options" else 1
-        for place, found in values.items():
-            if len(found) != width:
-                more = "; give tests with other numbers of options another name in a column `answers`"
-                problem = f"holds {len(found)} numbers, expected {width}{more if column == 'options' else ''}"
-                raise ValueError(f"{path}, {place}, {column}: {problem}")
-        columns[column] = np.array([*values.values()])
-    clusters = [None if row.get(CLUSTER) == "" else row.get(CLUSTER) for row in rows.values()]
-    where = {"source": "arrays"} | ({NAME: name} if name else {})
-    arrays = Arrays(where, columns, clusters if CLUSTER in head else None)
-    if not [*arrays.metrics()]:
-        raise ValueError(f"{path}, {first}: columns {', '.join(head) or 'nothing'}; a metric needs {_NEEDED}")
-    try:
-        from_arrays([arrays])
-    except ValueError as error:
-        problem = re.sub(r"row (\d+)", lambda match: [*rows][int(match[1])], str(error))
-        raise ValueError(f"{path}: {problem}") from None
-    return arrays
-
-
-def _numbers(where: str, value: Any) -> list[float]:
-    """A cell as numbers: one, or the options of a test."""
-    found = []
-    for cell in value if isinstance(value, list) else [value]:
+        raise FileNotFoundError(f"{str(source)!r}: there is no such file ({path.absolute()})")
+    records = read_rows(path)
+    rows = records.map(lambda row: {key: cell.strip() if isinstance(cell, str) else cell for key, cell in row.items()})
+    first = rows[0].values()
+    if len(rows) > 1 or not all(isinstance(each, dict | list) for each in first):
+        return {records.place(at): row for at, row in enumerate(rows)}
+    named = any(isinstance(each, dict) or any(isinstance(row, dict) for row in each) for each in first)
+    found = {}
+    for title, block in rows[0].items() if named else [("", rows[0])]:
         try:
-            found.append(math.nan if isinstance(cell, bool) else float(cell))
+            if isinstance(block, dict):
+                block = [dict(zip(block, row, strict=True)) for row in zip(*block.values(), strict=True)]
+            found |= {f"{path}, {title} row {at}": {name: title} | row for at, row in enumerate(block, 1)}
         except (TypeError, ValueError):
-            found.append(math.nan)
-        if math.isnan(found[-1]):
-            what = f"{'nothing' if cell in (None, '') else repr(cell)}, expected a number"
-            raise ValueError(f"{where}: holds {what}; leave out tests without a readable answer")
+            what = "neither a list of rows nor an object of arrays that all have the same rows"
+            raise ValueError(f"{path}: {title or 'the document'} is {what}") from None
+    if not found:
+        raise ValueError(f"{path}: holds no row")
     return found
-
-
-def array_table(published: Mapping[str, Any], arrays: Sequence[Arrays]) -> tuple[str, pd.DataFrame, str]:
-    """The arrays of the published notebook and of a file test by test, as a table: name, frame and caption."""
-    import pandas as pd
-
-    rows = []
-    for each, data in [*((x, "published") for x in notebook_arrays(published)), *((x, "folder") for x in arrays)]:
-        values = {id: metric(overall=False).compute(*inputs).ravel() for id, metric, inputs in each.metrics()}
-        for at in range(len(next(iter(each.columns.values())))):
-            inputs = (f"{name} {', '.join(f'{x:.10g}' for x in array[at])}" for name, array in each.columns.items())
-            row = {NAME: each.where.get(NAME, ""), "test": at + 1, "inputs": "; ".join(inputs)}
-            rows.append(row | {id: float(found[at]) for id, found in values.items()} | {"data": data})
-    frame = pd.DataFrame(rows)
-    caption = "Arrays of answers, test by test, with the published metrics of each (loss aversion: the answer itself)."
-    return "array_rows", frame[[*frame.columns.drop("data"), "data"]], caption

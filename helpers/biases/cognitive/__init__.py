@@ -17,4 +17,4 @@ from .findings import (
 )
 from .measured import confirmatory, measure, planted
 from .metrics import AnchoringBiasMetric, ConfirmationBiasMetric, HaloEffectMetric, LossAversionMetric
-from .published import Arrays, from_arrays, from_published, notebook_arrays, published_finding, published_frame
+from .published import array_table, from_arrays, from_published, published_finding, published_frame, read_arrays

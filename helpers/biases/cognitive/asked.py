@@ -154,16 +154,11 @@ def _check_used(bias: str, template: Any, line: Any) -> None:
     given = {*template.scenarios[0], *template.draws} - NOT_SHOWN
     if idle := given.difference(*(names for each in used for names in each.values())):
         raise ValueError(f"{bias}: no wording uses {', '.join(sorted(idle))}")
-    needed = "decided" if template.kind == "selection" else _drawn_target(line, template)
+    # What tells where the bias pulls, unless that is always the same end.
+    needed = line.target if isinstance(line.target, str) else next(iter(line.target))
     for number, each in enumerate(used, 1):
-        if needed is not None and needed not in each["treatment"]:
+        if needed in {*template.draws, "decided"} and needed not in each["treatment"]:
             raise ValueError(f"{bias}: wording {number}, treatment: does not use {needed}, to which the bias pulls")
-
-
-def _drawn_target(line: Any, template: Any) -> str | None:
-    """The draw that tells where the bias pulls; None where that is always the same end."""
-    name = line.target if isinstance(line.target, str) else next(iter(line.target))
-    return name if name in template.draws else None
 
 
 def _wording(

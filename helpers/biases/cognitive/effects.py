@@ -263,16 +263,14 @@ def solved(
 
 def slope(rows: pd.DataFrame, scenarios: int) -> Solved:
     """The slope of one judge; `scenario` counts from 0."""
-    a1, a2, a0, anchor, low, high = (
-        rows[name].to_numpy(dtype=float) for name in ("a1", "a2", "a0", "anchor", "low", "high")
-    )
+    a1, a2, a0, anchor, low, high = columns(rows, "a1", "a2", "a0", "anchor", "low", "high")
     known = np.isfinite(a1 + a2 + a0 + anchor) & (high > low)
     if not known.any():
         return unsolved(NEEDS_REPEAT if np.isfinite(a1 + a2).any() else "no readable pair", scenarios)
     y, x, z = ((each / (high - low))[known] for each in (a2 - a1, anchor - a1, anchor - a0))
     scenario = rows["scenario"].to_numpy()[known]
-    columns = np.column_stack([np.ones(len(x)), z, x, y, z * x, z * y])
-    sums = np.column_stack([np.bincount(scenario, weights=each, minlength=scenarios) for each in columns.T])
+    terms = (np.ones(len(x)), z, x, y, z * x, z * y)
+    sums = np.column_stack([np.bincount(scenario, weights=each, minlength=scenarios) for each in terms])
     used = sums[:, 0] > 0
     whole, without = sums.sum(axis=0), sums.sum(axis=0) - sums
     if used.sum() > 1:

@@ -187,9 +187,9 @@ class BiasMetric:
     def interval(
         self, *arguments: ArrayLike, clusters: Sequence[object] | None = None, seed: int = 42, **named: ArrayLike
     ) -> Interval:
-        """How sure the batch value is (without `overall` the plain mean of the values): BCa over clusters."""
+        """The batch value, without `overall` the plain mean, with its BCa interval over clusters; rough below 10."""
         values, weights = self.terms(*arguments, **named)
-        w = np.ones(np.shape(values)) if weights is None or not self.overall else weights
+        w = weights if self.overall and weights is not None else np.ones(np.shape(values))
         codes = cluster_codes(clusters, len(values))
         sums = np.column_stack([np.bincount(codes, weights=column.ravel()) for column in (values * w, w)])
         return bca_totals(sums, lambda totals: totals[..., 0] / totals[..., 1], len(values), seed, least=ROUGH)

@@ -9,13 +9,12 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import Interval, estimate
+from ...stats.intervals import estimate
 from ...types import Estimate, RatioScale
 from ..protocol import published_count
 from . import metrics as forms
@@ -37,76 +36,34 @@ class PublishedBias:
     flip_treatment: bool = False
 
 
-#: The points by the number drawn, which lies between two bounds. Python rounds halves to even: 25 / 10 is 2, 35 / 10 4.
-POINTS: dict[str, tuple[int, int, Callable[[float], tuple[float, float]]]] = {
-    "anchor": (0, 100, lambda anchor: (round(anchor / 10), round(anchor / 10))),
-    "percentage": (-50, 50, lambda percentage: (round(percentage / 10) + 5, round(percentage / 10) + 5)),
+#: The points x1 and x2 by the number drawn. Python rounds halves to even: 25 / 10 is 2, 35 / 10 is 4.
+POINTS: dict[str, Callable[[float], tuple[float, float]]] = {
+    "anchor": lambda anchor: (round(anchor / 10), round(anchor / 10)),
+    "percentage": lambda percentage: (round(percentage / 10) + 5, round(percentage / 10) + 5),
     # A further share of the work, added to the control's estimate; in the metric 3 steps stand for its mean.
-    "estimation_update": (0, 100, lambda update: (-(update // 10), -3)),
+    "estimation_update": lambda update: (-(update // 10), -3),
 }
 
 _ROWS = tomllib.loads((pkgutil.get_data(__package__, "biases.toml") or b"").decode())
-TABLE = tuple(PublishedBias(title, **row) for title, row in _ROWS.items())
-
-
-def _squeezed(bias: str) -> str:
-    """A name without case, spaces, hyphens and the words effect or bias at its end: what its spellings differ in."""
-    return re.sub(r"(effect|bias)+$", "", re.sub(r"[^a-z0-9]", "", str(bias).lower()))
-
-
 #: The biases by their short names in lower case with underscores: "anchoring", "in_group", "planning_fallacy".
-BIASES = {re.sub(r"[ -]", "_", re.sub(r" (Effect|Bias)$", "", row.title)).lower(): row for row in TABLE}
-_BY_SPELLING = {_squeezed(name): name for name in BIASES}
-
-
-def resolve(bias: str) -> str:
-    """Which of BIASES a published name means, whatever its spelling; else a ValueError that lists them.
-
-    >>> resolve("In Group Bias"), resolve("IllusionOfControl"), resolve("status-quo")
-    ('in_group', 'illusion_of_control', 'status_quo')
-    """
-    name = _BY_SPELLING.get(_squeezed(bias))
-    if name is None:
-        raise ValueError(f"no published bias {bias!r}; there are {', '.join(BIASES)}")
-    return name
+BIASES = {
+    re.sub(r"[ -]", "_", re.sub(r" (Effect|Bias)$", "", title)).lower(): PublishedBias(title, **row)
+    for title, row in _ROWS.items()
+}
 
 
 def parameters(bias: str, **facts: float | str) -> RatioScale:
-    """The parameters of a bias's published metric, given what was drawn for the test.
+    """The parameters of the published metric of one of BIASES, given the fact that its row of the table names.
 
-    Needs just the fact that its row of the table names; one that is missing, unknown or out of range is a ValueError.
-
-    >>> parameters("Anchoring", anchor=25)
+    >>> parameters("anchoring", anchor=25)
     RatioScale(k=1.0, x1=2.0, x2=2.0, flip_control=False, flip_treatment=False)
     >>> parameters("bandwagon", majority_opinion="A").k
     -1.0
     """
-    name = resolve(bias)
-    row = BIASES[name]
-    if set(facts) != {row.fact} - {""}:
-        found = ", ".join(facts) or "none"
-        need = f"needs the fact {row.fact} ({_valid(row)})" if row.fact else "takes no facts"
-        raise ValueError(f"{name} {need}, found {found}")
-    x1, x2 = 0.0, 0.0
-    k = row.k
-    if row.fact in POINTS:
-        low, high, points = POINTS[row.fact]
-        drawn = facts[row.fact]
-        if not isinstance(drawn, Real) or isinstance(drawn, bool) or not low <= drawn <= high:
-            raise ValueError(f"{name}: {row.fact} is {drawn!r}; it must be {_valid(row)}")
-        x1, x2 = points(drawn)
-    elif isinstance(k, Mapping):
-        if facts[row.fact] not in tuple(k):
-            raise ValueError(f"{name}: {row.fact} is {facts[row.fact]!r}; it must be {_valid(row)}")
-        k = k[facts[row.fact]]
+    row = BIASES[bias]
+    x1, x2 = POINTS[row.fact](facts[row.fact]) if row.fact in POINTS else (0.0, 0.0)
+    k = row.k[facts[row.fact]] if isinstance(row.k, Mapping) else row.k
     return RatioScale(float(k), float(x1), float(x2), flip_treatment=row.flip_treatment)
-
-
-def _valid(row: PublishedBias) -> str:
-    if row.fact in POINTS:
-        low, high, _ = POINTS[row.fact]
-        return f"a number from {low} to {high}"
-    return " or ".join(row.k) if isinstance(row.k, Mapping) else ""
 
 
 NOTEBOOK = {"source": "notebook"}
@@ -152,10 +109,11 @@ def from_arrays(arrays: Sequence[Arrays], data: str = "folder", method: str = OW
     for each in arrays:
         for id, metric, inputs in each.metrics():
             if id != "loss_aversion":
-                values = metric(overall=False).compute(*inputs).ravel()
-                places = ({**each.where, "test": str(i)} for i in range(1, len(values) + 1))
-                found += [_output(id, x, at, data, method) for x, at in zip(values, places, strict=True)]
-            found.append(_sure(id, metric().interval(*inputs, clusters=each.clusters), each.where, data, method))
+                for number, value in enumerate(metric(overall=False).compute(*inputs).ravel(), 1):
+                    found.append(replace(_number(id, value, method, **each.where, test=str(number)), data=data))
+            interval = metric().interval(*inputs, clusters=each.clusters)
+            interval = replace(interval, method=f"{interval.method}; {method}")
+            found.append(estimate(id, each.where, interval, data, "score"))
     return found
 
 
@@ -176,6 +134,67 @@ def _arrays(where: Mapping[str, str], columns: Mapping[str, Any]) -> Arrays:
     return Arrays(NOTEBOOK | where, {name: each if name == "options" else each.T for name, each in read.items()})
 
 
+#: Columns of a file of arrays beside those of a metric: which rows belong together, which are a batch of their own.
+CLUSTER, NAME = "cluster", "answers"
+
+
+def read_arrays(rows: Mapping[str, Mapping[str, Any]]) -> list[Arrays]:
+    """The arrays in the rows of a file, a batch for each value of their column `answers`; `rows` by place in the file.
+
+    Columns: those of a metric (options as a list or as "10 | 20 | 30"), `cluster` and `answers`. What is missing, no
+    number or refused by a metric is a ValueError with place and column.
+    """
+    batches: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for place, row in rows.items():
+        batches.setdefault(str(row.get(NAME) or ""), {})[place] = row
+    return [_read_batch(name, each) for name, each in batches.items()]
+
+
+def _read_batch(name: str, rows: Mapping[str, Mapping[str, Any]]) -> Arrays:
+    """The arrays of one batch, which the metrics have accepted."""
+    table, places, columns = pd.DataFrame([*rows.values()], [*rows], dtype=object), [*rows], dict[str, np.ndarray]()
+    for column in dict.fromkeys(column for _, names in FORMS.values() for column in names if column in table):
+        cells = table[column].map(lambda cell: re.split(r"[|;]", cell) if isinstance(cell, str) else cell).explode()
+        odd = cells.map(lambda cell: isinstance(cell, bool) or not isinstance(cell, str | float | int))
+        numbers = pd.to_numeric(cells.mask(odd), errors="coerce")
+        for place, cell in cells[numbers.isna()].items():
+            what = f"{'nothing' if cell in (None, '') or cell != cell else repr(cell)}, expected a number"
+            raise ValueError(f"{place}, {column}: holds {what}; leave out tests without a readable answer")
+        widths = numbers.groupby(level=0, sort=False).size()
+        width = widths.iloc[0] if column == "options" else 1
+        for place, found in widths[widths != width].items():
+            more = "; give tests with other numbers of options another name in a column `answers`"
+            raise ValueError(f"{place}, {column}: holds {found} numbers, expected {width}{more}")
+        columns[column] = numbers.to_numpy(dtype=float).reshape(len(table), -1)
+    clusters = table[CLUSTER].tolist() if CLUSTER in table else None
+    arrays = Arrays({"source": "arrays"} | ({NAME: name} if name else {}), columns, clusters)
+    if not [*arrays.metrics()]:
+        needed = "; or ".join(dict.fromkeys(", ".join(names) for _, names in FORMS.values()))
+        raise ValueError(f"{places[0]}: columns {', '.join(table)}; a metric needs {needed}")
+    try:
+        from_arrays([arrays])
+    except ValueError as error:
+        row = re.search(r", row (\d+)", str(error))
+        at, problem = (int(row[1]), str(error).replace(row[0], "")) if row else (0, error)
+        raise ValueError(f"{places[at]}: {problem}") from None
+    return arrays
+
+
+def array_table(published: Mapping[str, Any], arrays: Sequence[Arrays]) -> tuple[str, pd.DataFrame, str]:
+    """The arrays of the published notebook and of a file test by test, as a table: name, frame and caption."""
+    rows = []
+    for each, data in [*((x, "published") for x in notebook_arrays(published)), *((x, "folder") for x in arrays)]:
+        values = {id: metric(overall=False).compute(*inputs).ravel() for id, metric, inputs in each.metrics()}
+        for at in range(len(next(iter(each.columns.values())))):
+            inputs = (f"{name} {', '.join(f'{x:.10g}' for x in array[at])}" for name, array in each.columns.items())
+            row = {NAME: each.where.get(NAME, ""), "test": at + 1, "inputs": "; ".join(inputs)}
+            rows.append(row | {id: float(found[at]) for id, found in values.items()} | {"data": data})
+    frame = pd.DataFrame(rows)
+    frame["data"] = frame.pop("data")
+    caption = "Arrays of answers, test by test, with the published metrics of each (loss aversion: the answer itself)."
+    return "array_rows", frame, caption
+
+
 def from_notebook(published: Mapping[str, Any]) -> Iterator[Estimate]:
     """Each output of the notebook as `from_arrays` gives it, and each check (`where`: source "check").
 
@@ -190,24 +209,16 @@ def from_notebook(published: Mapping[str, Any]) -> Iterator[Estimate]:
         arrays.insert(-1, Arrays(NOTEBOOK | {"answers": name}, every))
     yield from from_arrays(arrays, "published", ARRAYS_METHOD)
     unweighted = forms.ConfirmationBiasMetric(False).interval(*arguments)
-    yield _sure("confirmation_unweighted", unweighted, NOTEBOOK, "published", ARRAYS_METHOD)
+    unweighted = replace(unweighted, method=f"{unweighted.method}; {ARRAYS_METHOD}")
+    yield estimate("confirmation_unweighted", NOTEBOOK, unweighted, "published", "score")
     printed = forms.ConfirmationBiasMetric(as_printed=True).compute(*arguments)
-    yield _output("confirmation_as_printed", printed, NOTEBOOK, "published", ARRAYS_METHOD)
+    yield _number("confirmation_as_printed", printed, ARRAYS_METHOD, **NOTEBOOK)
     raw = forms.approach(choices["control"], choices["treatment"], choices["anchor"])
-    yield _output("anchoring_specific_raw", forms.batch(forms.published(raw)), NOTEBOOK, "published", ARRAYS_METHOD)
+    yield _number("anchoring_specific_raw", forms.batch(forms.published(raw)), ARRAYS_METHOD, **NOTEBOOK)
     for a1, a2, options, k, x1, x2 in published["checks"]["pairs"]:
         value = float(score(a1, a2, options, k, x1, x2))
         place = {"source": "check", "control": str(a1), "treatment": str(a2), "k": str(k), "x": str(x1)}
-        yield _output("ratio_scale", value, place, "published", "one pair of answers")
-
-
-def _output(id: str, value: float, where: Mapping[str, str], data: str, method: str) -> Estimate:
-    return Estimate(id, dict(where), float(value), unit="score", method=method, data=data)
-
-
-def _sure(id: str, found: Interval, where: Mapping[str, str], data: str, method: str) -> Estimate:
-    """A batch value with its interval."""
-    return estimate(id, where, replace(found, method=f"{found.method}; {method}"), data, "score")
+        yield _number("ratio_scale", value, "one pair of answers", **place)
 
 
 #: Why none of these numbers has an interval.

@@ -1,7 +1,7 @@
 """Whether the order of two answers changes the verdict: experiment 4."""
 
 from ...frames import games as tidy
-from .asked import NEEDS, STAGES, answers, caution, check, trials
+from .asked import NEEDS, STAGES, answers, baseline_of, caution, check, trials
 from .both_orders import class_counts, count_tables, grid, pairs, patterns
 from .findings import (
     by_category,
