@@ -8,8 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from helpers import paths
 from helpers.providers import keys
@@ -253,6 +252,7 @@ ODD_KEY = 'a"b]c{d}e'
     whole=st.booleans(),
 )
 @example(parts=["word " * 60, OPENAI], deep=3, ascii=False, sign="k", whole=False)
+@example(parts=["AIza", "***", "sk-proj-Q", "***"], deep=0, ascii=False, sign="", whole=True)
 def test_a_reply_is_clean_as_text_and_as_body(parts: list[str], deep: int, ascii: bool, sign: str, whole: bool) -> None:
     """`ODD_KEY` is another key, in JSON `deep` times over; a sign may be escaped in the body; the text may be lost."""
     odd, text = ODD_KEY, "".join(parts)

@@ -22,8 +22,8 @@ from ..types import Model
 
 TABLE = load_table("providers/keys.toml")
 SHORTEST, RUN, DEEPEST = TABLE["shortest"], TABLE["run"], TABLE["deepest"]
-#: Wherever RUN characters of a text begin, one of its blocks of so many, counted from its beginning, is among them.
-BLOCK = RUN // 2
+#: Among any RUN characters of a text is one of the blocks of so many that begin at each STEP of it.
+BLOCK, STEP = 5, RUN - 4
 PLAIN, PASSWORD, ESCAPE, MASK, NAMES = (
     re.compile(TABLE[name], re.VERBOSE) for name in ("plain", "password", "escape", "mask", "names")
 )
@@ -190,7 +190,7 @@ def _spellings(known: Known) -> tuple[dict[str, str], dict[str, str], set[str]]:
                 whole[text] = name
             else:
                 runs |= {text[at : at + RUN]: name for at in range(len(text) - RUN + 1)}
-    return whole, runs, {run[at : at + BLOCK] for run in runs for at in range(BLOCK)}
+    return whole, runs, {run[at : at + BLOCK] for run in runs for at in range(STEP)}
 
 
 def _runs(text: str, known: Known) -> list[Span]:
@@ -198,23 +198,25 @@ def _runs(text: str, known: Known) -> list[Span]:
     text, (whole, runs, blocks), spans = text.replace("+", " "), _spellings(known), list[Span]()
     for spelling in [each for each in whole if each in text]:
         spans += [(*match.span(), whole[spelling]) for match in re.finditer(re.escape(spelling), text)]
-    for block in [at for at in range(0, len(text), BLOCK) if text[at : at + BLOCK] in blocks]:
-        near = [at for at in range(max(block - BLOCK + 1, 0), block + 1) if text[at : at + RUN] in runs]
+    for block in [at for at in range(0, len(text), STEP) if text[at : at + BLOCK] in blocks]:
+        near = [at for at in range(max(block - STEP + 1, 0), block + 1) if text[at : at + RUN] in runs]
         spans += [(near[0], near[-1] + RUN, runs[text[near[0] : near[0] + RUN]])] if near else []
     return spans
 
 
 def _masked(text: str, known: Known) -> Iterator[Span]:
     """Where a text shows the first and last characters of a secret around a mask."""
-    for mask in MASK.finditer(text) if known else ():
+    later = -1  # where a masked key begins that was found behind this place: it ends what stands before it
+    for mask in reversed([*MASK.finditer(text)]) if known else ():
         before, after = text[max(mask.start() - 24, 0) : mask.start()], text[mask.end() : mask.end() + 12]
         for value, name in known:
             last = max(n for n in range(len(after) + 1) if value.endswith(after[:n]))
             if last < 4 and mask[0][0] in ".…":  # which ordinary text has after anything
                 continue
             first = max(n for n in range(len(before) + 1) if value.startswith(before[len(before) - n :]))
-            if first + last >= 4 and (last or not re.match(r"[\w-]", after, re.ASCII)):
-                yield mask.start() - first, mask.end() + last, name
+            if first + last >= 4 and (last or mask.end() == later or not re.match(r"[\w-]", after, re.ASCII)):
+                later = mask.start() - first
+                yield later, mask.end() + last, name
                 break
 
 
@@ -248,8 +250,8 @@ def redact_all(value: Any, known: Known | None = None) -> Any:
     if isinstance(value, str):
         return strike(value, known)[0]
     if is_dataclass(value):
-        fields = redact_all(vars(value), known)
-        return value if fields is vars(value) else replace(value, **fields)
+        fields = {name: redact_all(each, known) for name, each in vars(value).items()}
+        return value if fields == vars(value) else replace(value, **fields)
     if isinstance(value, Mapping):
         clean = {redact_all(key, known): redact_all(each, known) for key, each in value.items()}
         return value if clean == value else clean

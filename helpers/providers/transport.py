@@ -47,8 +47,10 @@ async def post(sdk: Any, path: str, body: Mapping[str, Any]) -> Sent:
 
 def http_client() -> Any:
     """An HTTP client for one SDK: no redirects, no time-out but for connecting, and the limits above."""
-    from httpx2 import Response, Timeout
+    from httpx2 import Headers, Response, Timeout
     from openai import DefaultAioHttpClient  # which takes a while to import
+
+    machine = POLICY.MACHINE.encode()
 
     class Reply(Response):
         def json(self, **options: Any) -> Any:
@@ -61,16 +63,14 @@ def http_client() -> Any:
         async def send(self, request: Any, **options: Any) -> Any:
             """Send a request as the SDK made it, but for timeouts, redirects and the machine; read the whole reply."""
             request.extensions["timeout"] = self.timeout.as_dict()  # google-genai bounds no wait for a connection
-            for name in [name for name in request.headers if name.startswith(POLICY.MACHINE)]:
-                del request.headers[name]
+            request.headers = Headers([each for each in request.headers.raw if not each[0].lower().startswith(machine)])
             try:
                 came = await super().send(request, **{**options, "stream": True, "follow_redirects": False})
             except UnicodeError as error:  # the status line is not text
                 raise Failure("bad_envelope", f"a reply that is not HTTP: {error}") from None
             whole = {"content": await _read_bounded(came), "request": request, "extensions": came.extensions}
-            for name in POLICY.OF_THE_WIRE:
-                came.headers.pop(name, None)
-            reply = Reply(came.status_code, headers=came.headers, **whole)
+            headers = [each for each in came.headers.raw if each[0].lower().decode("latin-1") not in POLICY.OF_THE_WIRE]
+            reply = Reply(came.status_code, headers=headers, **whole)
             if not re.fullmatch(POLICY.CHARACTER_SETS, reply.charset_encoding or "utf-8"):
                 reply.encoding = "utf-8"
             return reply

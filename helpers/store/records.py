@@ -156,7 +156,8 @@ def decode(line: bytes, parse: Callable[[bytes], Any] = loads) -> dict[str, Any]
     version = record.get("v") if isinstance(record, dict) else None
     if version != VERSION:
         raise ValueError(_UPDATE.format(f"{version!r:.40}"))
-    return json.loads(body) if re.search(rb"\d{19}", body) else record  # `loads` makes a float of 64 bits and more
+    # `loads` makes a float of a number of 64 bits and more.
+    return json.loads(body) if re.search(rb"[:\[,-]\d{19}", body) else record
 
 
 def completion_of(record: Mapping[str, Any]) -> Completion:
