@@ -18,7 +18,7 @@ from scipy import stats
 
 from helpers import frames, paths, prompts, run, verdicts
 from helpers.biases import cognitive, hinting, position, self_preference, top_choice, verbosity
-from helpers.biases.cognitive.measured import _truths as truths_of_tests
+from helpers.biases.cognitive.measured import _chances as chances_of, _truths as truths_of_tests
 from helpers.biases.hinting.measured import _truths as truths_of_hints
 from helpers.biases.planted import NONE, Planted, pair_traits, planted_table, top_chances
 from helpers.biases.position.findings import _lasting, contrasts, implied
@@ -147,7 +147,7 @@ def test_answers_to_bias_tests_are_as_often_as_computed() -> None:
         if trial.condition == "decision" or trial.request.repeat or kinds[kind] >= 3:
             continue
         kinds[kind] += 1
-        values, often = simulated.chances(trial.request)
+        values, often = chances_of(ran, trial.request)
         picked = [verdict for _, verdict in again(trial, 400) if verdict]
         # What an option counts, by the label under which it is shown.
         counts = trial.wording.versions[trial.where["version"]].values

@@ -13,7 +13,6 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from statistics import NormalDist, fmean, pstdev
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -302,12 +301,12 @@ def _decide(request: Request) -> tuple[str, str]:
         return write_verdict(request, nonce, stated, choice=stated)
 
     if several:
-        taken = [label for label, side in values.items() if _leaning(request, pull, side=side) + _logistic(rng) > 0]
+        taken = [label for label, side in values.items() if leaning(request, pull, side=side) + _logistic(rng) > 0]
         whole = write_verdict(request, nonce, ", ".join(taken) or "none", choices=taken)
         others = [lambda _: UNDECIDED["test"]] * 2
     else:
         low, high = min(values.values()), max(values.values())
-        first, aim = rng.random() < traits.first_option, _leaning(request, pull, low, high)
+        first, aim = rng.random() < traits.first_option, leaning(request, pull, low, high)
         drawn = FIXED.SPREAD * _logistic(rng) if pull.kind == "acceptance" else rng.gauss(0, 1)
         aim += traits.answer_noise * (high - low if pull.kind == "scale" else 1) * drawn
         if pull.kind != "scale":
@@ -317,25 +316,7 @@ def _decide(request: Request) -> tuple[str, str]:
     return end_reply(request, whole, UNDECIDED["test"], REFUSALS["test"], others, f"VERDICT-{nonce[:4]}")
 
 
-def chances(request: Request) -> tuple[list[float], list[float]]:
-    """What each option of a scale or gamble counts, in order, and how often it is chosen; of arguments: taken."""
-    traits, pull, head = traits_of(request.model), request.pull, SITUATION.match(request.prompt)
-    shown = [pull.values[text] for _, text in OPTION.findall(request.prompt, head.end())]
-    if pull.kind == "selection":
-        leanings = [_leaning(request, pull, side=side) for side in shown]
-        return shown, [(1 + math.tanh(leaning / 2)) / 2 for leaning in leanings]
-    values, noise, often = sorted(shown), max(traits.answer_noise, 1e-9), traits.first_option
-    felt = _leaning(request, pull, values[0], values[-1])
-    if pull.kind == "acceptance":
-        taken = (1 + math.tanh(felt / (FIXED.SPREAD * noise) / 2)) / 2
-        found = [taken * (x == values[-1]) + (1 - taken) * (x == values[0]) for x in values]
-    else:
-        below = [NORMAL.cdf(((x + y) / 2 - felt) / (noise * (values[-1] - values[0]))) for x, y in pairwise(values)]
-        found = [b - a for a, b in pairwise([0.0, *below, 1.0])]
-    return values, [(1 - often) * p + often * (x == shown[0]) for x, p in zip(values, found, strict=True)]
-
-
-def _leaning(request: Request, pull: Pull, low: float = 0.0, high: float = 0.0, side: float = 0.0) -> float:
+def leaning(request: Request, pull: Pull, low: float = 0.0, high: float = 0.0, side: float = 0.0) -> float:
     """What a model feels before noise: its place on a scale, else how far above 0 it leans to what is asked."""
     who = request.model.model_id, pull.scenario
     strength = traits_of(request.model).biases.get(pull.bias, 0.0) if pull.treated else 0.0

@@ -12,8 +12,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isnan
-from statistics import fmean
+from itertools import pairwise
+from math import isnan, tanh
+from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from ... import frames
 from ...stats.bootstrap import bca
 from ...stats.intervals import NAN, Interval, estimate, no_interval
 from ...stats.standing import BY
-from ...types import Estimate, RatioScale, Trial
+from ...types import SITUATION, Estimate, RatioScale, Request, Trial
 from .. import protocol
 from ..planted import Planted, planted_table
 from . import effects as cognitive_effects
@@ -271,7 +272,7 @@ def _moved(asked: Asked, control: Trial, treatment: Trial, seed: int) -> tuple[f
 
 def _answers(asked: Asked, trial: Trial, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """What a model may answer to one version, in values, and how often it does."""
-    values, often = map(np.array, asked.simulator.chances(trial.request))
+    values, often = map(np.array, _chances(asked, trial.request))
     if trial.form == "choice":
         return values, often
     # The same draws for control and treatment: where nothing is planted exactly nothing comes out.
@@ -280,6 +281,26 @@ def _answers(asked: Asked, trial: Trial, seed: int) -> tuple[np.ndarray, np.ndar
     pro, con = (taken @ (values[order] == side) for side in (1, -1))
     some = pro + con > 0
     return (pro - con)[some] / (pro + con)[some], np.full(some.sum(), 1 / DRAWN)
+
+
+def _chances(asked: Asked, request: Request) -> tuple[list[float], list[float]]:
+    """What each option of a scale or gamble counts, in order, and how often it is chosen; of arguments: taken."""
+    simulator, pull, head = asked.simulator, request.pull, SITUATION.match(request.prompt)
+    traits = simulator.traits_of(request.model)
+    shown = [pull.values[text] for _, text in simulator.OPTION.findall(request.prompt, head.end())]
+    if pull.kind == "selection":
+        leanings = [simulator.leaning(request, pull, side=side) for side in shown]
+        return shown, [(1 + tanh(leaning / 2)) / 2 for leaning in leanings]
+    values, noise, often = sorted(shown), max(traits.answer_noise, 1e-9), traits.first_option
+    felt = simulator.leaning(request, pull, values[0], values[-1])
+    if pull.kind == "acceptance":
+        taken = (1 + tanh(felt / (simulator.FIXED.SPREAD * noise) / 2)) / 2
+        found = [taken * (x == values[-1]) + (1 - taken) * (x == values[0]) for x in values]
+    else:
+        answer = NormalDist(felt, noise * (values[-1] - values[0]))
+        below = [answer.cdf((x + y) / 2) for x, y in pairwise(values)]
+        found = [b - a for a, b in pairwise([0.0, *below, 1.0])]
+    return values, [(1 - often) * p + often * (x == shown[0]) for x, p in zip(values, found, strict=True)]
 
 
 def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
