@@ -13,8 +13,7 @@ from typing import Any
 import click
 
 from . import paths
-from .commands import results as commands_results
-from .commands import stores
+from .commands import results as commands_results, stores
 from .commands.printing import afforded, concurrency, echo, matrix, parameter, parameters, timeout_seconds
 from .config import ConfigError
 from .judge import Incomplete, MissingKey, NoPrice, OverBudget
@@ -83,8 +82,7 @@ def plan(names: Names, pairs: Pairs, grid: Path | None, calls: int | None, **lim
     and the plan says what the rest is expected to cost.
     """
     from .config import load_experiment
-    from .run import budget_of, caution, pilot
-    from .run import plan as plan_of
+    from .run import budget_of, caution, pilot, plan as plan_of
     from .run.notebooks import check_parameters, chosen, collects, experiment_of
 
     values = parameters(pairs, **limits)

@@ -13,10 +13,10 @@ from textwrap import fill
 
 from . import export, paths
 from .config import experiment_names, load_config
-from .config.numbers import UNITS, load_numbers, number_files
 from .overview import estimate
 from .run.notebooks import available, experiment_of
 from .types import Estimand
+from .words.numbers import UNITS, load_numbers, number_files
 
 #: What comes after the experiments: an audit, and verdicts of one's own.
 LAST = ("audit", "analyze")

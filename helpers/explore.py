@@ -16,8 +16,7 @@ from .judge import NoPrice, actual, dollars
 from .providers.keys import in_browser
 from .run.asking import Asked, bias_of
 from .run.control import KINDS, marked, picks
-from .run.showing import say
-from .run.showing import show as show_things
+from .run.showing import say, show as show_things
 from .types import Judgment, Trial
 from .words import plain
 

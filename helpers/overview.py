@@ -12,15 +12,13 @@ from typing import Any
 import pandas as pd
 
 from . import paths
-from .claims import COLUMNS as CLAIM_COLUMNS
-from .claims import count_claims, kind_words
-from .claims import exceptions as odd
+from .claims import COLUMNS as CLAIM_COLUMNS, count_claims, exceptions as odd, kind_words
 from .export import PROTOCOL, READABLE
 from .figures import cards, points
 from .json_text import document
-from .run.notebooks import available, experiment_of
+from .run.notebooks import Collection, available, experiment_of
 from .tables import Table
-from .types import Collection, Estimate
+from .types import Estimate
 from .words import CARD_VERDICTS, CardLine, listed, p_text
 
 SUMMARY = "summary.json"

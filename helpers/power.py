@@ -28,7 +28,6 @@ from tqdm import tqdm
 from . import calibrate, export, run
 from .biases.protocol import load_bias
 from .config import load_config, load_experiment
-from .config.numbers import load_numbers
 from .figures import Figure, if_any, show_power
 from .overview import estimate
 from .run.sources import questions_of
@@ -38,6 +37,7 @@ from .stats.power import detectable_effect, detectable_mcnemar, provable_margin,
 from .tables import render_text
 from .types import Estimate, Question
 from .words import plain
+from .words.numbers import load_numbers
 
 POWER = 0.8
 #: The smallest effect that is found, or margin that is proven, of each kind that is no test of a difference.

@@ -173,9 +173,10 @@ SITUATION = re.compile(r"<<<SITUATION ([0-9a-f]{8})>>>\n(.*?)\n<<<END SITUATION 
 
 
 class Measured(NamedTuple):
-    """Of a request its key, the bytes of system text, prompt and schema, and those worth a cache with their digest."""
+    """Of a request key, digest of the prompt, bytes of system, prompt and schema; bytes worth a cache, their digest."""
 
     key: str
+    digest: bytes
     size: int
     start: int
     starts: bytes
@@ -221,10 +222,10 @@ class Request:
     @property
     def revision(self) -> dict[str, Any] | None:
         """What tells one set of weights behind a model id from another; None where only the provider knows."""
-        model, prompt = self.model, self.prompt
+        model = self.model
         if not model.simulated:
             return dict(model.revision or {}) if model.base_url else None
-        passage = PASSAGE_QUESTION.match(prompt)
+        passage = PASSAGE_QUESTION.match(prompt := self.prompt)
         question = model.knowledge.get(passage[2] if passage else prompt.strip())
         weights = {"simulator": SIMULATOR, "vendor": model.vendor, "points": list(question.points) if question else []}
         return weights | ({"pull": repr(pull)} if (pull := self.pull) else {})
@@ -247,17 +248,18 @@ class Request:
         text = json.dumps(seen, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         start = prompt[: request.cacheable].encode()
         size = len(self.system.encode()) + len(prompt.encode()) + (len(schema) if self.schema else 0)
-        starts = hashlib.sha256(start).digest() if start else b""
-        return Measured(hashlib.sha256(text.encode()).hexdigest(), size, len(start), starts)
+        starts, digest = hashlib.sha256(start).digest() if start else b"", hashlib.sha256(prompt.encode()).digest()
+        return Measured(hashlib.sha256(text.encode()).hexdigest(), digest, size, len(start), starts)
 
     def whole(self) -> Request:
         """The same, measured, with the text of its prompt; ValueError where that is another one than the key's."""
         if isinstance(self.source, str):
             return self
         made = replace(self, source=self.source())
-        if vars(self).setdefault("measured", made.measured).key != made.key:
+        if hashlib.sha256(made.prompt.encode()).digest() != self.measured.digest:
             what = f"a prompt to {self.model.name} is not the same each time it is made (now {made.prompt[:80]!r})"
             raise ValueError(f"{what}; what makes it must not depend on chance or time")
+        vars(made)["measured"] = self.measured
         return made
 
 
@@ -308,19 +310,6 @@ class Experiment:
     def models(self) -> tuple[Model, ...]:
         """Every model that the run may ask; one in two roles stands here twice."""
         return (*self.judges, *self.writers, *(each for each in self.own.values() if isinstance(each, Model)))
-
-
-@dataclass(frozen=True)
-class Collection:
-    """A notebook that asks nothing; `experiments` are all that ask judges, `failed` those that failed in this run."""
-
-    name: str
-    title: str
-    experiments: tuple[str, ...]
-    results: tuple[Path, ...]
-    failed: tuple[str, ...]
-    out: Path
-    default: bool
 
 
 @dataclass(frozen=True)

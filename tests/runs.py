@@ -13,8 +13,8 @@ from typing import Any
 from helpers import datasets, paths, run
 from helpers.biases import top_choice
 from helpers.config import load_experiment, read_yaml
-from helpers.config.numbers import load_numbers
 from helpers.types import Estimate, Experiment
+from helpers.words.numbers import load_numbers
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="recuse-tests-", ignore_cleanup_errors=True)
 

@@ -12,8 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from helpers import __main__ as command
-from helpers.analyze import Analysis, analyze, saying, summary
-from helpers.analyze import reading as analyze_reading
+from helpers.analyze import Analysis, analyze, reading as analyze_reading, saying, summary
 from helpers.analyze.cells import verdict_of
 from helpers.datasets import reading
 from helpers.types import Estimate

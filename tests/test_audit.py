@@ -18,8 +18,7 @@ from helpers.audit import asking, measuring
 from helpers.audit.asking import PROBES
 from helpers.config import ConfigError
 from helpers.types import Estimate, Trial
-from studies.calibration.worlds.listwise import WORLDS, draw
-from studies.calibration.worlds.listwise import frame as frame_of
+from studies.calibration.worlds.listwise import WORLDS, draw, frame as frame_of
 from tests.audits import BATTERY, DESIGN, drawn, findings, judged, model, net, wins
 
 CANNOT = "which model wins and which letter wins cannot be told apart."

@@ -14,11 +14,11 @@ from helpers import audit as room
 from helpers.audit import running
 from helpers.audit.asking import PROBES
 from helpers.audit.measuring import SAID
-from helpers.config.numbers import load_numbers
 from helpers.figures import show_audit_card
 from helpers.providers import simulated
 from helpers.types import Estimate
 from helpers.words import CardLine
+from helpers.words.numbers import load_numbers
 from tests.audits import BATTERY, model
 from tests.test_figures import texts
 

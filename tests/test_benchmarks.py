@@ -13,8 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks import __main__ as everything
-from benchmarks import environments, estimating, judging, measuring, notebooks
+from benchmarks import __main__ as everything, environments, estimating, judging, measuring, notebooks
 from benchmarks.environments import PEERS
 from benchmarks.material import trials, write
 from benchmarks.measuring import Cost, cost, goal, server, spread

@@ -12,8 +12,8 @@ import pytest
 from helpers import paths
 from helpers.biases.cognitive import published
 from helpers.claims import check, load_claims, unexpected
-from helpers.config.numbers import load_numbers
 from helpers.types import Estimate
+from helpers.words.numbers import load_numbers
 from tests.runs import value
 
 FOLDER = paths.EXPERIMENTS / "cognitive_biases"

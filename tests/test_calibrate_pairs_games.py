@@ -11,14 +11,12 @@ import pytest
 
 from helpers.biases import position
 from helpers.biases.position import both_orders, measured
-from helpers.biases.self_preference import items as self_preference_items
-from helpers.biases.self_preference import measured as self_preference_measured
+from helpers.biases.self_preference import items as self_preference_items, measured as self_preference_measured
 from helpers.biases.self_preference.items import items
-from helpers.config.numbers import load_numbers
 from helpers.providers import simulated
+from helpers.words.numbers import load_numbers
 from studies.calibration.cases import ROLES, Case, Target
-from studies.calibration.experiments import arena_hard_position_bias as arena
-from studies.calibration.experiments import quality_self_preference as quality
+from studies.calibration.experiments import arena_hard_position_bias as arena, quality_self_preference as quality
 from studies.calibration.worlds import games, pairs
 from studies.calibration.worlds.games import CANDIDATE
 from studies.calibration.worlds.pairs import NAMES, REPEAT, drawn

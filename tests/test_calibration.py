@@ -24,12 +24,11 @@ from scipy import stats
 
 from helpers import calibrate, paths
 from helpers.config import load_experiment
-from helpers.config.numbers import load_numbers
 from helpers.figures import style as styles
 from helpers.figures.designs import show_calibration
 from helpers.types import Estimate
-from studies.calibration import __main__ as program
-from studies.calibration import results, running, speaking
+from helpers.words.numbers import load_numbers
+from studies.calibration import __main__ as program, results, running, speaking
 from studies.calibration.cases import SEED, Case, Target, chance, exact, verdict
 from studies.calibration.experiments import hinting_groups, mt_bench_blind, quality_self_preference
 from studies.calibration.fingerprint import FRAMES, fingerprint, stored_frames

@@ -17,11 +17,15 @@ from helpers.datasets import audit_places
 from helpers.frames import coded
 from helpers.types import Answer, Completion, Estimate, Judgment, Model, Request, Trial, Verdict
 from studies.calibration.designs import FITTED
-from studies.calibration.worlds import games as game_worlds
-from studies.calibration.worlds import listwise
-from studies.calibration.worlds import pairs as pair_worlds
-from studies.calibration.worlds.decisions import Answerer, World, gamble_sample, scale_sample, selection_sample
-from studies.calibration.worlds.decisions import frame as decision_frame
+from studies.calibration.worlds import games as game_worlds, listwise, pairs as pair_worlds
+from studies.calibration.worlds.decisions import (
+    Answerer,
+    World,
+    frame as decision_frame,
+    gamble_sample,
+    scale_sample,
+    selection_sample,
+)
 from studies.calibration.worlds.games import GameJudge, GameWorld
 from studies.calibration.worlds.pairs import BEFORE, REPEAT, PairWorld, drawn
 

@@ -16,9 +16,9 @@ from helpers.biases.cognitive import averages, effects, findings, measured
 from helpers.biases.cognitive.averages import PAIRS, pairs
 from helpers.biases.cognitive.measured import measure
 from helpers.biases.cognitive.metrics import AnchoringBiasMetric, ConfirmationBiasMetric, LossAversionMetric
-from helpers.config.numbers import load_numbers
 from helpers.types import Estimate
 from helpers.words import Conclusion
+from helpers.words.numbers import load_numbers
 from studies.calibration.worlds.decisions import (
     SCATTERED,
     Answerer,

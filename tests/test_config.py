@@ -14,8 +14,16 @@ import pytest
 import yaml
 
 from helpers import config, paths, prompts, run
-from helpers.config import ConfigError, limits_of, load_config, load_experiment, load_limits, load_models, read_yaml
-from helpers.config import models as reading
+from helpers.config import (
+    ConfigError,
+    limits_of,
+    load_config,
+    load_experiment,
+    load_limits,
+    load_models,
+    models as reading,
+    read_yaml,
+)
 from helpers.judge import MissingKey, OverBudget
 from helpers.types import Model, Request
 from tests.case_tables import load_cases

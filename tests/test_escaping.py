@@ -17,13 +17,11 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from nbconvert import HTMLExporter
 from nbconvert.filters import markdown2html
 
-from helpers import __main__ as command
-from helpers import escaping, figures, tables
+from helpers import __main__ as command, escaping, figures, tables
 from helpers.commands import printing
 from helpers.export import export
 from helpers.judge import notice

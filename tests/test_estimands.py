@@ -11,8 +11,8 @@ import pytest
 
 from helpers import biases, paths
 from helpers.config import ConfigError, experiment_names, load_config
-from helpers.config.numbers import Numbers, load_numbers, number_files
 from helpers.types import Estimand
+from helpers.words.numbers import Numbers, load_numbers, number_files
 
 MODULES = {module: load_numbers(module) for module in number_files()}
 NUMBERS = sorted(paths.FIGURES.glob("*/numbers.json"))

@@ -14,8 +14,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from helpers import explain as room
-from helpers import paths
+from helpers import explain as room, paths
 from helpers.__main__ import main
 from helpers.analyze import analysis
 from helpers.config import experiment_names

@@ -14,11 +14,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from helpers import export as exporting
-from helpers import figures, paths, tables
+from helpers import export as exporting, figures, paths, tables
 from helpers.escaping import latex
 from helpers.export import export, numbers
 from helpers.macros import camel, macro_names, macros

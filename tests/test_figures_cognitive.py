@@ -11,8 +11,7 @@ import pytest
 from matplotlib.collections import PathCollection
 
 from helpers import figures
-from helpers.figures import biases as bias_values
-from helpers.figures import style as styles
+from helpers.figures import biases as bias_values, style as styles
 from tests import bias_numbers as invented
 from tests.bias_numbers import BIASES, FEW, MANY, MODELS, ONE, PUBLISHED
 from tests.test_figures import (

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from helpers import figures
-from helpers.figures import points as chosen
-from helpers.figures import style as styles
+from helpers.figures import points as chosen, style as styles
 from helpers.types import Estimate
 from tests.test_figures import (
     EACH_STYLE,

@@ -7,8 +7,7 @@ from itertools import product
 
 import pytest
 
-from helpers.figures import NothingToDraw, cards, show_judge_card, show_judge_forest
-from helpers.figures import style as styles
+from helpers.figures import NothingToDraw, cards, show_judge_card, show_judge_forest, style as styles
 from helpers.figures.points import NOT_ESTIMABLE
 from helpers.types import Estimate
 from helpers.words import CARD_VERDICTS, CardLine

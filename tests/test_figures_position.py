@@ -10,8 +10,7 @@ import pytest
 
 from helpers import figures
 from helpers.biases import position
-from helpers.figures import pairs
-from helpers.figures import style as styles
+from helpers.figures import pairs, style as styles
 from helpers.figures.points import short
 from helpers.types import Estimate
 from tests.test_figures import (

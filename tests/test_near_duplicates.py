@@ -13,8 +13,7 @@ from helpers import frames
 from helpers.analyze import analyze, summary
 from helpers.biases.accuracy import accuracy
 from helpers.config import load_experiment
-from helpers.datasets import load_questions, merge_near_duplicates, near_duplicates_told
-from helpers.datasets import questions as near
+from helpers.datasets import load_questions, merge_near_duplicates, near_duplicates_told, questions as near
 from helpers.paths import DATA
 from helpers.run.sources import questions_of, with_clusters
 from helpers.stats.intervals import added, cluster_sums, clustered

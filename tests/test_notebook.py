@@ -493,7 +493,7 @@ def test_what_collects_runs_last_on_what_ran_through(monkeypatch: pytest.MonkeyP
         return notebooks.Result(notebook.stem, report, 0.0, "failed" if notebook.stem in bad else None)
 
     monkeypatch.setattr(kernels, "ProcessPoolExecutor", ThreadPoolExecutor)
-    monkeypatch.setattr(notebooks, "collection_names", lambda: ["all"])
+    monkeypatch.setattr(notebooks, "experiment_names", lambda collecting: ["all"])
     monkeypatch.setattr(notebooks, "collected", lambda *told: dict(zip("pqr", told, strict=True)))
     executed_by(monkeypatch, execute, {})
     some = [Path(f"0{n}_{name}.ipynb") for n, name in enumerate(("all", "a", "b"))]

@@ -17,8 +17,8 @@ import papermill
 import pytest
 
 from helpers import paths, run
-from helpers.config import COLLECTING, COMMON, collection_names, experiment_names, load_collection, load_config
-from helpers.run.notebooks import available, collects, experiment_of
+from helpers.config import COMMON, defaults_of, experiment_names, load_config
+from helpers.run.notebooks import CollectionParameters, available, collects, experiment_of, load_collection
 from tests.cells import code_cells, parameters_of
 from tests.kernels import command
 from tests.runs import full_estimates
@@ -39,7 +39,9 @@ def tagged(name: str, tag: str) -> Any:
 
 
 def test_each_experiment_has_a_notebook_and_no_other_file_lies_beside_them() -> None:
-    assert sorted(map(experiment_of, NOTEBOOKS.values())) == sorted([*experiment_names(), *collection_names()])
+    assert sorted(map(experiment_of, NOTEBOOKS.values())) == sorted(
+        [*experiment_names(), *experiment_names(collecting=True)]
+    )
     assert {path.stem for path in paths.NOTEBOOKS.iterdir() if not path.name.startswith(".")} == {*NOTEBOOKS, "audit"}
     numbers = [int(name.partition("_")[0]) for name in NOTEBOOKS]
     assert numbers == sorted(set(numbers))
@@ -88,7 +90,11 @@ def test_no_number_is_typed_into_a_computed_sentence(name: str) -> None:
 @every_notebook
 def test_parameters_are_those_of_every_notebook_and_of_its_experiment_with_the_same_defaults(name: str) -> None:
     collecting = collects(NOTEBOOKS[name])
-    known = COLLECTING if collecting else {**COMMON, **load_config(experiment_of(NOTEBOOKS[name])).parameters}
+    known = (
+        defaults_of(CollectionParameters)
+        if collecting
+        else {**COMMON, **load_config(experiment_of(NOTEBOOKS[name])).parameters}
+    )
     assert parameters_of(NOTEBOOKS[name]) == known
 
 
@@ -196,7 +202,7 @@ def not_locked() -> list[str]:
 
 def results(root: Path) -> Iterator[tuple[str, bytes]]:
     """What git keeps of the default runs: figures, tables, numbers and the executed report."""
-    for name in [*experiment_names(), *collection_names()]:
+    for name in [*experiment_names(), *experiment_names(collecting=True)]:
         every, beside = (root / "figures" / name).iterdir(), ("run.json", "exhibits.json")
         kept = (file for file in every if file.suffix not in (".pdf", ".svg") and file.name not in beside)
         for file in sorted([*kept, root / "experiments" / name / "report.ipynb"]):

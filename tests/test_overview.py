@@ -13,13 +13,13 @@ import pytest
 
 from helpers import overview, paths, run
 from helpers.biases import top_choice
-from helpers.config import ConfigError, collection_names, experiment_names, load_collection, load_experiment
+from helpers.config import ConfigError, experiment_names, load_experiment
 from helpers.export import contents, export, numbers
 from helpers.figures import cards
 from helpers.judge import Account, Spending
 from helpers.overview import read
 from helpers.run.asking import tell
-from helpers.run.notebooks import collected
+from helpers.run.notebooks import collected, load_collection
 from helpers.types import Estimate, Price
 from helpers.words import CardLine
 from tests.cells import run_cells, tables
@@ -246,7 +246,7 @@ def test_tokens_are_summed_and_a_price_that_is_not_known_is_said(tmp_path: Path,
 
 
 def test_a_collection_is_no_experiment_and_the_other_way_round() -> None:
-    assert collection_names() == ["overview"] and "overview" not in experiment_names()
+    assert experiment_names(collecting=True) == ["overview"] and "overview" not in experiment_names()
     with pytest.raises(ConfigError, match=r"no experiment 'overview'; there are: arena_hard"):
         load_experiment("overview")
     with pytest.raises(ConfigError, match="'mt_bench_blind' collects nothing; these do: overview"):

@@ -16,8 +16,7 @@ from helpers import paper, paths
 from helpers.config import experiment_names, load_config
 from helpers.explain import sections
 from helpers.macros import camel, macro_names
-from helpers.paper import facts as paper_facts
-from helpers.paper import layout, writing
+from helpers.paper import facts as paper_facts, layout, writing
 from helpers.run import notebooks as run_notebooks
 from helpers.run.notebooks import Result, available
 from helpers.types import Estimate

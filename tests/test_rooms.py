@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "paths": set(),
     "escaping": set(),
     "json_text": set(),
-    "words": set(),
+    "words": {"config"},
     "services": set(),
     "config": {"services"},
     "prompts": {"services"},

@@ -15,10 +15,10 @@ import pytest
 from helpers.biases.self_preference import items, measured
 from helpers.biases.self_preference.findings import contrasts, finding
 from helpers.biases.self_preference.measured import measure, of
-from helpers.config.numbers import load_numbers
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import holm
 from helpers.types import Estimate
+from helpers.words.numbers import load_numbers
 from studies.calibration.worlds.pairs import BEFORE, REPEAT, PairWorld, rows, sample
 from tests.runs import declared_ids, one
 

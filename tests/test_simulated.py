@@ -15,8 +15,7 @@ import pandas as pd
 import pytest
 
 from helpers import paths, verdicts
-from helpers.biases.top_choice import asked as top_choice_asked
-from helpers.biases.top_choice import rates
+from helpers.biases.top_choice import asked as top_choice_asked, rates
 from helpers.biases.top_choice.defended import position_effect, self_preference
 from helpers.config import builtin_knowledge
 from helpers.providers import simulated

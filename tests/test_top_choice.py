@@ -18,8 +18,8 @@ from helpers import claims, datasets, frames, paths, run
 from helpers.biases import top_choice
 from helpers.biases.top_choice import defended, rates
 from helpers.biases.top_choice.measured import pick
-from helpers.config.numbers import load_numbers
 from helpers.types import Estimate
+from helpers.words.numbers import load_numbers
 from studies.calibration.worlds.listwise import WORLDS, draw, frame
 from tests.runs import as_published, asked, full_estimates, full_run, published_counts, settled, value
 

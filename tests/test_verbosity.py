@@ -17,9 +17,9 @@ from helpers import run
 from helpers.biases import protocol, verbosity
 from helpers.biases.verbosity import measured
 from helpers.biases.verbosity.measured import FRAME, implied, index, place
-from helpers.config.numbers import load_numbers
 from helpers.types import Estimate, Model
 from helpers.words import Conclusion
+from helpers.words.numbers import load_numbers
 from tests.runs import asked, settled
 from tests.simulation import cr2_by_matrices
 

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, given, settings, strategies as st
 
 from helpers.prompts import check_nonce
 from helpers.types import OUTCOMES, PAIRWISE, VERDICT_FIELDS

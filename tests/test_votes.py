@@ -11,8 +11,7 @@ import pytest
 
 from helpers import datasets, paths
 from helpers.datasets import games as ballots
-from helpers.datasets.games import VOTE_COLUMNS as COLUMNS
-from helpers.datasets.games import majority
+from helpers.datasets.games import VOTE_COLUMNS as COLUMNS, majority
 from tests.test_datasets import write
 
 

@@ -8,12 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.config.numbers import declared_by, number_files
 from helpers.stats.standing import conclude
 from helpers.stats.tests import FLOOR
 from helpers.types import Estimand, Estimate
-from helpers.words import Conclusion
-from helpers.words.sentences import card_line, clause, filled, headline, lines, say
+from helpers.words import Conclusion, card_line, clause, filled, headline, lines, say
+from helpers.words.numbers import declared_by, number_files
 
 SAID = [each for module in number_files() for each in declared_by(module).values() if each.above or each.describe]
 #: Standing: how far the interval reaches from a value of 0.3 beside the null, and the p of the number.

@@ -10,16 +10,13 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from pydantic import BaseModel
 
 from helpers import paths
 from helpers.claims import Claim
 from helpers.commands.printing import parameters
 from helpers.config import (
-    CollectionConfig,
-    CollectionParameters,
     ConfigError,
     ExperimentConfig,
     Parameters,
@@ -32,6 +29,7 @@ from helpers.config.models import LimitEntry, ModelEntry
 from helpers.config.yaml_text import checked, line_of
 from helpers.datasets.bias_templates import BiasTemplate, MetricLine
 from helpers.run.matrix import settle
+from helpers.run.notebooks import CollectionConfig, CollectionParameters
 from tests.case_tables import load_cases
 from tests.matrices import cells_of
 

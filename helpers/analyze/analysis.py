@@ -14,8 +14,8 @@ import pandas as pd
 from .. import frames
 from ..biases.accuracy import accuracy
 from ..biases.losses import loss_change, loss_words
-from ..config.numbers import load_numbers, number_files
 from ..types import Estimand, Estimate
+from ..words.numbers import load_numbers, number_files
 from . import formats, numbers
 from .tidy import STYLES, Held
 

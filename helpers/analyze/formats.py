@@ -15,8 +15,7 @@ from .. import datasets
 from ..biases import hinting
 from ..biases.position.both_orders import SIGNS
 from ..datasets.answers import maker
-from ..datasets.games import FORMATS as PUBLISHED
-from ..datasets.games import LLMBAR_LABELS, format_of, instructions, records_of
+from ..datasets.games import FORMATS as PUBLISHED, LLMBAR_LABELS, format_of, instructions, records_of
 from ..datasets.hub import ERROR_FILES, JUDGMENT_FILES
 from ..datasets.questions import UNKNOWN
 from ..datasets.reading import first_record, id_of, number_or_nan, text_field, whole_number

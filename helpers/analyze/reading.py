@@ -7,8 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from csv import Error as csv_error
-from csv import reader
+from csv import Error as csv_error, reader
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path

@@ -16,16 +16,14 @@ import pandas as pd
 from .. import figures, frames
 from ..biases import hinting, position, top_choice
 from ..biases.position.findings import NOISE
-from ..config.numbers import declared_by
 from ..escaping import markdown
-from ..export import export, held
-from ..export import write as write_files
+from ..export import export, held, write as write_files
 from ..figures import Figure
 from ..stats.standing import conclude
 from ..tables import Table, table
 from ..types import Estimate, short_hash
-from ..words import display_name, plain
-from ..words.sentences import lines
+from ..words import display_name, lines, plain
+from ..words.numbers import declared_by
 from .analysis import COMPUTED, CONTROLS, HERE, MISSING, WORDS, Analysis, analyze, declared
 from .numbers import EVERYBODY, MOST_COMPARISONS
 from .tidy import STYLES

@@ -14,16 +14,13 @@ from typing import Any
 
 import pandas as pd
 
-from .. import judge as engine
-from .. import paths, verdicts
+from .. import judge as engine, paths, verdicts
 from ..config import ConfigError, load_limits, load_models, model_of, perhaps
 from ..config.models import AUDITED
-from ..config.numbers import load_numbers
 from ..escaping import markdown
 from ..export import PROTOCOL, as_json, held, numbers, this_run, write
 from ..figures import Figure, show_audit_card
-from ..figures.style import METADATA
-from ..figures.style import style as style_of
+from ..figures.style import METADATA, style as style_of
 from ..judge.budget import cost, enough
 from ..providers import simulated
 from ..providers.keys import refuse
@@ -32,6 +29,7 @@ from ..services import own_server
 from ..types import Estimate, Model, Question, short_hash
 from ..verdicts import unwrapped
 from ..words import CardLine, listed, p_text, plain
+from ..words.numbers import load_numbers
 from . import measuring
 from .asking import NAME, PROBES, WORDS, Battery, load, trials
 from .measuring import Finding, outcomes, whole, worst_first

@@ -28,8 +28,7 @@ from ..stats.intervals import (
 from ..stats.prediction_powered import Labels, NotRandomSample, prediction_powered_mean
 from ..stats.tests import holm
 from ..types import Estimate
-from ..words import LEVEL
-from ..words.sentences import lines
+from ..words import LEVEL, lines
 from .protocol import conclusions
 
 VOTE_COLUMNS = ("question_id", "pair", "voter", "kind", "verdict", "outcome")

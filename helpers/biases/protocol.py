@@ -18,15 +18,13 @@ import pandas as pd
 
 from .. import prompts
 from ..config import read_yaml
-from ..config.numbers import declared_by, number_files
 from ..stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clusters_of, contrast, estimate, no_interval, wilson
 from ..stats.power import detectable_effect, detectable_mcnemar
 from ..stats.standing import LEVEL, conclude, confirms, tested, together
 from ..stats.tests import with_sign_flip
 from ..types import Answer, Estimate, Experiment, Judgment, Model, Question, Request, Trial, short_hash
-from ..words import CardLine, Conclusion, Headline
-from ..words.sentences import card_line, lines
-from ..words.sentences import headline as headline_of
+from ..words import CardLine, Conclusion, Headline, card_line, headline as headline_of, lines
+from ..words.numbers import declared_by, number_files
 
 #: Answers by question and candidate; judgments by the key of their request.
 Answers = Mapping[tuple[str, str], Answer]

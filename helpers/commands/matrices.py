@@ -13,8 +13,7 @@ from ..config import ConfigError, load_models
 from ..figures.points import NothingToDraw
 from ..figures.style import METADATA
 from ..judge import Budget, check_keys
-from ..run import caution
-from ..run import cells as run_cells
+from ..run import caution, cells as run_cells
 from ..run.cells import OURS, Cell, Outcome, read_grid
 from ..run.matrix import Matrix, held, local, prepare, run_matrix
 from ..run.showing import SOURCES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -12,14 +12,12 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Field, ValidationInfo, create_model
 
 from .. import paths
-from ..types import Collection, Experiment, Model, Question, short_hash
+from ..types import Experiment, Model, Question, short_hash
 from .models import Rate, Usd, known_models, load_limits, load_models, model_of, perhaps
 from .yaml_text import ConfigError, Settings, Strict, checked, fault, line_words, parse_yaml, read_yaml
 
 #: The entry of `budget_usd` that limits all models together; no model can have this name there.
 TOTAL = "total"
-#: Sources of judgments for which no file of judgments is read.
-NO_FILE = ("ask", "stored", "hub")
 
 Names = Annotated[list[str], Field(min_length=1)]
 Style = Literal["paper", "neurips", "icml", "acl", "talk"]
@@ -131,29 +129,13 @@ class Parameters(Strict):
     store: str | None = None
 
 
-class CollectionConfig(Strict):
-    """One experiments/<name>/config.yaml of a notebook that collects: it has a question, and asks no judge."""
-
-    title: str
-    collects: Literal[True]
-
-
-class CollectionParameters(Strict):
-    """The parameters of a notebook that collects, with their defaults."""
-
-    results: Names | None = Field(None, description=fault("names"))
-    failed: Annotated[list[Choice], Field(min_length=1)] | None = Field(None, description=fault("names"))
-    verdicts: str | None = None
-    figure_style: Style = "paper"
-    out: str | None = None
-
-
-def _defaults(kind: type[Strict]) -> dict[str, Any]:
+def defaults_of(kind: type[Strict]) -> dict[str, Any]:
+    """The parameters of a kind, with their defaults."""
     return {name: field.default for name, field in kind.model_fields.items()}
 
 
-#: Parameters that every notebook has, and those of a notebook that collects, with their defaults.
-COMMON, COLLECTING = _defaults(Parameters), _defaults(CollectionParameters)
+#: Parameters that every notebook of an experiment has, with their defaults.
+COMMON = defaults_of(Parameters)
 
 
 def _parameters_of(config: ExperimentConfig) -> type[Parameters]:
@@ -174,35 +156,30 @@ def _parameters_of(config: ExperimentConfig) -> type[Parameters]:
     return create_model("Parameters", __base__=Parameters, **kinds)
 
 
-def collection_names() -> list[str]:
-    """The folders of experiments/ whose config.yaml says `collects: true`, in order of name."""
-    return experiment_names(collecting=True)
-
-
 def experiment_names(collecting: bool = False) -> list[str]:
-    """The experiments that ask judges, or those that collect: folders of experiments/ with a config.yaml, by name."""
+    """The folders of experiments/ whose config.yaml is of an experiment, or of what collects (`collects: true`)."""
     contents = {path.parent.name: read_yaml(path) for path in sorted(paths.EXPERIMENTS.glob("*/config.yaml"))}
     return [name for name, each in contents.items() if (isinstance(each, dict) and "collects" in each) == collecting]
 
 
 def load_config(name: str) -> ExperimentConfig:
     """One experiment's config.yaml, checked; an unknown name is an error that lists the known ones."""
-    known = experiment_names()
+    return load_settings(ExperimentConfig, name, experiment_names(), "no experiment '{name}'; there are: {known}")
+
+
+def load_settings(kind: type[Settings], name: str, known: Sequence[str], unknown: str) -> Settings:
+    """The config.yaml of a name, checked; words of an `unknown` one, which is none of those `known`."""
     if name not in known:
-        raise ConfigError(f"no experiment '{name}'; there are: {', '.join(known)}")
-    return _load(ExperimentConfig, name, known)
-
-
-def _load(kind: type[Settings], name: str, known: list[str]) -> Settings:
+        raise ConfigError(unknown.format(name=name, known=", ".join(known)))
     path = paths.EXPERIMENTS / name / "config.yaml"
-    return checked(kind, read_yaml(path), f"experiments/{name}/config.yaml", path, context=known)
+    return checked(kind, read_yaml(path), f"experiments/{name}/config.yaml", path, context=experiment_names())
 
 
-def _settle(
+def settle_parameters(
     kind: type[Settings], name: str, given: Mapping[str, Any], usual: Mapping[str, Any], context: Any
 ) -> tuple[Settings, dict[str, Any], Path]:
     """Parameters, where null those that are `usual`; those that are not the defaults; and the folder of the results."""
-    defaults = _defaults(kind)
+    defaults = defaults_of(kind)
     if unknown := sorted(set(given) - set(defaults)):
         raise ConfigError(f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(defaults)}")
     changed = {key: given[key] for key in defaults if key in given and given[key] != defaults[key]}
@@ -235,13 +212,15 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     models = {key: replace(model, **of_call) for key, model in models.items()}
     load_limits(models)  # what is wrong there shows before anything is asked
     usual = config.options | {key: getattr(config, key) for key in ("judges", "candidates", "repeats", "concurrency")}
-    settled, changed, out = _settle(_parameters_of(config), name, parameters, usual, models)
+    settled, changed, out = settle_parameters(_parameters_of(config), name, parameters, usual, models)
     own = config.options | {key: getattr(settled, key) for key in config.parameters}
     own |= {kind: own[key] for key, kind in config.kinds.items() if kind == "categories"}
-    idle = [key for key, kind in config.kinds.items() if kind == "file_text" and settled.judgments in NO_FILE]
-    idle += ["candidates", "repeats", *config.asking] if settled.judgments not in ("ask", "stored") else []
+    source = settled.judgments
+    idle = ["candidates", "repeats", *config.asking] if source not in ("ask", "stored") else []
+    if source in ("ask", "stored", "hub"):  # none of which is a file of judgments
+        idle += [key for key, kind in config.kinds.items() if kind == "file_text"]
     if idle := [key for key in idle if key in changed]:
-        facts = {"changed": [f"{key} = {changed[key]!r}" for key in idle], "judgments": settled.judgments}
+        facts = {"changed": [f"{key} = {changed[key]!r}" for key in idle], "judgments": source}
         facts["defaults"] = [json.dumps(config.parameters.get(key)) for key in idle]
         raise ConfigError(f"parameters of {name}: {fault('idle', **facts)}")
     budget = settled.budget_usd
@@ -287,27 +266,10 @@ def _refuse_made_up(experiment: Experiment, kinds: Mapping[str, Any], models: Ma
         return
     writing = {"candidates": experiment.candidates}
     writing |= {key: own[key].values() for key, kind in kinds.items() if kind == "models"}
-    unnamed = {key: each for key, each in writing.items() if key not in experiment.parameters}
-    made_up = [key for key, each in unnamed.items() if any(model.simulated for model in each)]
+    made_up = [key for key in writing if key not in experiment.parameters and any(x.simulated for x in writing[key])]
     real = ", ".join(judge.name for judge in experiment.judges if not judge.simulated)
-    working = [(key, each) for key, each in own.items() if isinstance(each, Model) and not each.simulated]
-    payees = [f"real judges ({real})"] * bool(real) + [f"the real {key} {each.name}" for key, each in working]
+    payees = [f"real judges ({real})"] * bool(real)
+    payees += [f"the real {key} {each.name}" for key, each in own.items() if getattr(each, "simulated", True) is False]
     if made_up and payees:
         facts = {"absent": " and ".join(made_up), "lists": [f"{key}=[...]" for key in made_up]}
         raise ConfigError(fault("made_up", payee=payees[0], known=sorted(models), **facts))
-
-
-def load_collection(name: str, **parameters: Any) -> Collection:
-    """Settle a notebook that collects from its config.yaml and its parameters; everything wrong is a ConfigError."""
-    if name not in collection_names():
-        raise ConfigError(f"'{name}' collects nothing; these do: {', '.join(collection_names())}")
-    known, where = experiment_names(), f"parameters of {name}"
-    title = _load(CollectionConfig, name, known).title
-    settled, changed, out = _settle(CollectionParameters, name, parameters, {}, known)
-    folders = [Path(each).expanduser().resolve() for each in settled.results or ()]
-    if absent := [str(folder) for folder in folders if not folder.is_dir()]:
-        raise ConfigError(f"{where}: results = {', '.join(absent)}: no such folder")
-    if settled.verdicts and not Path(settled.verdicts).expanduser().exists():
-        raise ConfigError(f"{where}: verdicts = {settled.verdicts}: no such file or folder")
-    results = folders or [paths.FIGURES / each for each in known]
-    return Collection(name, title, tuple(known), tuple(results), tuple(settled.failed or ()), out, default=not changed)

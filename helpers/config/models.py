@@ -17,14 +17,10 @@ from ..services import SERVICES, token_parameter, token_parameters
 from ..types import Model, Price, Question
 from .yaml_text import NAME, NAME_FORM, STRICT, ConfigError, Strict, checked, fault, line_words, read_dict
 
-#: What `params:` must not override.
-RESERVED = {*token_parameters(), *STRICT["reserved"]}
 #: Names in the store that belong to models of the command line, which are in no models.yaml.
 AUDITED = "audit_"
 #: The vendor of what edits texts by rules: no model that could answer or judge.
 RULES = "rules"
-#: What the SDKs put behind a `base_url`.
-CALLS = re.compile(STRICT["calls"])
 Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -42,8 +38,8 @@ def _neither_keys_nor_ours(value: dict[str, Any]) -> dict[str, Any]:
     bare = {"key", "token", "secret"} & {name.lower() for name in value}
     if secret := sorted(bare | {name.lower() for name, _ in inner if key.fullmatch(name)}):
         raise ValueError(fault("secret", names=secret, no_key=STRICT["no_key"]))
-    # google-genai takes names in camelCase as well.
-    if ours := sorted(name for name in value if re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower() in RESERVED):
+    reserved = {*token_parameters(), *STRICT["reserved"]}  # google-genai takes names in camelCase as well
+    if ours := sorted(name for name in value if re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower() in reserved):
         raise ValueError(fault("ours", names=ours))
     return value
 
@@ -56,7 +52,7 @@ def _addresses_alone(value: str | list[str], entry: ValidationInfo) -> str | lis
             raise ValueError(fault("scheme"))
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise ValueError(fault("alone"))
-        if end := CALLS.search(parts.path):
+        if end := re.search(STRICT["calls"], parts.path):
             cut = end.end("version") if end["version"] and entry.data.get("provider") == "openai" else end.start()
             raise ValueError(fault("call", base=f"{parts.scheme}://{parts.netloc}{parts.path[:cut]}"))
     if not urls or len(set(urls)) < len(urls):
@@ -102,8 +98,7 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
     models = {}
     for name, values in read_dict(path, "an entry a model").items():
         if str(name).startswith(AUDITED):
-            words = fault("audited", name=name, prefix=AUDITED)
-            raise ConfigError(f"{path}: {line_words(path, (name,))}{words}")
+            raise ConfigError(f"{path}: {line_words(path, (name,))}{fault('audited', name=name, prefix=AUDITED)}")
         models[name] = model_of(name, values, f"{path.name}, model '{name}'", path, knowledge)
     return models
 
@@ -163,7 +158,6 @@ def load_limits(models: Mapping[str, Model] | None = None, path: Path = paths.LI
     for name, values in (read_dict(path, "an entry a provider or address") if path.is_file() else {}).items():
         address = isinstance(name, str) and name.startswith(("http://", "https://"))
         if name not in SERVICES and not (name in known if models is not None else address):
-            words = fault("no_address", name=name, valid=valid)
-            raise ConfigError(f"{path.name}, {line_words(path, (name,))}{words}")
+            raise ConfigError(f"{path.name}, {line_words(path, (name,))}{fault('no_address', name=name, valid=valid)}")
         limits[name] = checked(LimitEntry, values, f"{path.name}, '{name}'", path, (name,))
     return limits

@@ -30,8 +30,7 @@ from .points import (
     short,
     source_name,
 )
-from .style import COLOURS, GREY, INK, Figure, Look, Style, finished, settings
-from .style import style as style_of
+from .style import COLOURS, GREY, INK, Figure, Look, Style, finished, settings, style as style_of
 from .tiles import Cell, plot_table
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from .points import (
     short,
     source_name,
 )
-from .style import COLOURS, GREY, Figure, Look, Style, finished, settings
-from .style import style as style_of
+from .style import COLOURS, GREY, Figure, Look, Style, finished, settings, style as style_of
 from .tiles import Cell, plot_table
 
 #: The sign of each verdict: the fuller the worse, so that it is read without colour.

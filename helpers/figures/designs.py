@@ -10,8 +10,7 @@ from ..words import display_name, plain
 from .biases import RANDOM, bias_title
 from .intervals import Row, plot_intervals
 from .points import NothingToDraw, alt, by_value, caption, pick, scale, short, source_name
-from .style import COLOURS, GREY, INK, Figure, Look, Style, finished, settings
-from .style import style as style_of
+from .style import COLOURS, GREY, INK, Figure, Look, Style, finished, settings, style as style_of
 
 if TYPE_CHECKING:
     import pandas as pd

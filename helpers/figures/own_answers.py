@@ -27,8 +27,7 @@ from .points import (
     short,
     source_name,
 )
-from .style import COLOURS, GREY, Figure, Look, Style, finished, settings
-from .style import style as style_of
+from .style import COLOURS, GREY, Figure, Look, Style, finished, settings, style as style_of
 from .tiles import LOST, Bar, plot_shares
 
 if TYPE_CHECKING:

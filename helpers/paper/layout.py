@@ -14,11 +14,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationInfo, field_validator
 
 from .. import paths
-from ..config import checked, collection_names
+from ..config import checked
 from ..export import NAME, PROTOCOL, READABLE
 from ..json_text import document
 from ..overview import SUMMARY, Found, estimate, paid, read
-from ..run.notebooks import available, experiment_of
+from ..run.notebooks import available, collects, experiment_of
 from ..types import Estimate
 
 #: Points to an inch, as TeX counts them.
@@ -145,7 +145,7 @@ def load_all(places: Sequence[str]) -> list[Results]:
     ValueError.
     """
     # Experiments in the order of their notebooks, then overviews.
-    names = sorted(map(experiment_of, available().values()), key=lambda name: name in collection_names())
+    names = map(experiment_of, sorted(available().values(), key=collects))
     default = [("", paths.FIGURES / name) for name in names if (paths.FIGURES / name / NUMBERS).is_file()]
     named = [_named(each) for each in places] or default
     if not named:

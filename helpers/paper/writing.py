@@ -15,7 +15,6 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from .. import export
-from ..config import collection_names, experiment_names
 from ..escaping import LONGEST_CAPTION, LONGEST_CELL, cut, latex, visible
 from ..export import PROTOCOL
 from ..macros import MARK, camel, place, signs
@@ -322,7 +321,7 @@ def write(
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".drawing-") as workshop:
         ready, notes = [], []
-        ours = {*experiment_names(), *collection_names()}
+        ours = set(map(experiment_of, available().values()))
         stale = [each for each in every if each.pictures is None or not all(fits(one, on) for one in each.pictures)]
         again = [each.label for each in stale if each.experiment in ours]
         for results in every:

@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from .. import export, overview, paths
-from ..config import collection_names, experiment_names
+from ..config import experiment_names
 from ..config.yaml_text import read_yaml
 from ..escaping import cut, markdown, visible
 from ..explain import UNITS, Section, rows, sections
@@ -85,7 +85,7 @@ class Result:
     @property
     def asks(self) -> bool:
         """Whether it is of an experiment, which asks judges; what collects asks nobody."""
-        return self.name not in collection_names()
+        return self.name not in experiment_names(collecting=True)
 
     @property
     def label(self) -> str:
@@ -127,7 +127,7 @@ def _within(folder: Path) -> list[Path]:
 
 def _read(folder: Path) -> Result:
     # The executed notebooks of default runs lie apart from their results.
-    default = folder.parent == paths.FIGURES and folder.name in (*experiment_names(), *collection_names())
+    default = folder.parent == paths.FIGURES and folder.name in map(experiment_of, available().values())
     report = (paths.EXPERIMENTS / folder.name if default else folder) / REPORT
     name, data, judges = _numbers(folder)
     book = _executed(report, name)

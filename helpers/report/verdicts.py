@@ -22,8 +22,7 @@ from ..run.asking import Asked, bias_of
 from ..run.control import KINDS, Marked, marked
 from ..run.notebooks import available, experiment_of
 from ..words import CARD_VERDICTS, display_name, listed
-from .fragments import Files as Pictures
-from .fragments import Place, only_draws
+from .fragments import Files as Pictures, Place, only_draws
 
 if TYPE_CHECKING:
     from .pages import Result

@@ -17,15 +17,29 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from .. import paths
 from ..check import binary, variables
-from ..config import ConfigError, collection_names, load_collection, load_config, load_experiment
+from ..config import (
+    Choice,
+    ConfigError,
+    Names,
+    Style,
+    experiment_names,
+    fault,
+    load_config,
+    load_experiment,
+    load_settings,
+    settle_parameters,
+)
+from ..config.yaml_text import Strict
 from ..judge import UNWRITTEN, notice
 from ..providers.keys import declare, found, leave_browser, redact, redact_all, refuse
 from ..store import StoreError
-from ..types import Collection, Experiment
+from ..types import Experiment
 from . import kernels
 from .asking import assigned, check, check_ready
 from .kernels import Ended, drafting, process, run_cells
@@ -194,7 +208,51 @@ def experiment_of(notebook: Path) -> str:
 
 def collects(notebook: Path) -> bool:
     """Whether a notebook asks nothing and collects what others found."""
-    return experiment_of(notebook) in collection_names()
+    return experiment_of(notebook) in experiment_names(collecting=True)
+
+
+class CollectionConfig(Strict):
+    """One experiments/<name>/config.yaml of a notebook that collects: it has a question, and asks no judge."""
+
+    title: str
+    collects: Literal[True]
+
+
+class CollectionParameters(Strict):
+    """The parameters of a notebook that collects, with their defaults."""
+
+    results: Names | None = Field(None, description=fault("names"))
+    failed: Annotated[list[Choice], Field(min_length=1)] | None = Field(None, description=fault("names"))
+    verdicts: str | None = None
+    figure_style: Style = "paper"
+    out: str | None = None
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A notebook that asks nothing; `experiments` are all that ask judges, `failed` those that failed in this run."""
+
+    name: str
+    title: str
+    experiments: tuple[str, ...]
+    results: tuple[Path, ...]
+    failed: tuple[str, ...]
+    out: Path
+    default: bool
+
+
+def load_collection(name: str, **parameters: Any) -> Collection:
+    """Settle a notebook that collects from its config.yaml and its parameters; everything wrong is a ConfigError."""
+    known, collecting = experiment_names(), experiment_names(collecting=True)
+    title = load_settings(CollectionConfig, name, collecting, "'{name}' collects nothing; these do: {known}").title
+    settled, changed, out = settle_parameters(CollectionParameters, name, parameters, {}, known)
+    folders = [Path(each).expanduser().resolve() for each in settled.results or ()]
+    if absent := [str(folder) for folder in folders if not folder.is_dir()]:
+        raise ConfigError(f"parameters of {name}: results = {', '.join(absent)}: no such folder")
+    if settled.verdicts and not Path(settled.verdicts).expanduser().exists():
+        raise ConfigError(f"parameters of {name}: verdicts = {settled.verdicts}: no such file or folder")
+    results = folders or [paths.FIGURES / each for each in known]
+    return Collection(name, title, tuple(known), tuple(results), tuple(settled.failed or ()), out, default=not changed)
 
 
 def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool = False) -> None:

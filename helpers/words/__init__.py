@@ -1,12 +1,14 @@
-"""Words for people: names, lists, p-values, and the records that hold what is said of a judge and of an experiment."""
+"""Words for people: names, lists, p-values; sentences, card lines and headlines of any number from its declaration."""
 
 from __future__ import annotations
 
+import math
+import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..types import Estimand, Estimate
+from ..types import SHOWN_UNITS, Estimand, Estimate
 
 #: Vendors whose names are not written as their ids are.
 VENDOR_NAMES = {
@@ -116,3 +118,188 @@ class Headline:
     sentence: str
     estimate: Estimate
     unreadable: float = float("nan")
+
+
+#: What a number of each standing is said to do, as a clause whose subject is the judge.
+STANDINGS = {
+    "bias": "{side}",
+    "hint": "leans, not established: {side}",
+    "not shown": "no sign that it {side}",
+    "untold": "cannot tell whether it {side}",
+    "described": "{side}",
+}
+
+#: Units that are not printed with their numbers.
+UNITS = {"logit": " logits"}
+#: What a headline says of tests that do not show a bias: of one, and of several.
+COUNTED = {
+    "hint": ("leans without being established", "lean without being established"),
+    "not shown": ("shows no sign", "show no sign"),
+    "untold": ("cannot tell", "cannot tell"),
+}
+
+
+def filled(template: str, several: Sequence[Conclusion], **more: str) -> str:
+    """A declared clause with the places of these numbers in its braces: several values of a key as a list."""
+
+    def value(found: re.Match[str]) -> str:
+        key = found[1]
+        if key in more:
+            return more[key]
+        values = dict.fromkeys(each.estimate.where.get(key, "") for each in several)
+        labels, word = several[0].declared.labels, "or" if several[0].verdict in ("not shown", "untold") else "and"
+        names = (labels.get(each, display_name(each) if "vendor" in key else each) for each in values if each)
+        return listed((name.replace("_", " ") if key == "bias" else name for name in names), word)
+
+    return " ".join(re.sub(r"\{(\w+)\}", value, template).split())
+
+
+def side(each: Conclusion) -> str:
+    """The declared clause of the side that a number is on; of one that is on no side for sure, the upper one."""
+    about, below = each.declared, each.estimate.value < each.declared.null
+    return about.below if below and about.below and each.verdict in ("bias", "hint") else about.above or about.describe
+
+
+def clause(several: Sequence[Conclusion]) -> str:
+    """What numbers of one standing say of one subject: clauses that differ in a place only are joined."""
+    groups: dict[str, list[Conclusion]] = {}
+    for each in several:
+        groups.setdefault(side(each), []).append(each)
+    value = "this share" if several[0].estimate.unit == "rate" else "this value"
+    told = [filled(template, each, value=value) for template, each in groups.items()]
+    both = len(told) == 2 and len({each.estimate.id for each in several}) == 1
+    sides = f"in some cases {told[0]}, in others {told[1]}" if both else " and ".join(told)
+    return STANDINGS[several[0].verdict].format(side=sides)
+
+
+def effect(each: Conclusion) -> str:
+    """A difference as its unit is printed, without sign.
+
+    >>> from helpers.types import Estimate
+    >>> effect(Conclusion(Estimate("x", {}, 0.1, unit="pp"), None, "bias", smallest=0.0712))
+    '7.1 pp'
+    """
+    scale, form, suffix = SHOWN_UNITS.get(each.estimate.unit, (1, ".2f", ""))
+    suffix = " pp" if each.estimate.unit == "rate" else suffix or UNITS.get(each.estimate.unit, "")
+    return f"{each.smallest * scale:{form.lstrip('+')}}{suffix}"
+
+
+def reason(each: Conclusion) -> str:
+    """Why a number has no value: its method; why it has no interval or no test: what its method ends with."""
+    method = each.estimate.method
+    why = method if math.isnan(each.estimate.value) else method.rpartition("; ")[2]
+    return why.removeprefix("no test: ").removeprefix("cannot tell: ")
+
+
+def say(each: Conclusion) -> str:
+    """One number as a clause: standing and side, value with interval, test, and what would have been found.
+
+    A number that is declared with `describe` is described, whatever side a card says that it is on.
+    """
+    missing = math.isnan(each.estimate.value)
+    unknown = "an unknown share" if each.estimate.unit == "rate" else "an unknown value"
+    shown = unknown if missing else f"{each.estimate}{UNITS.get(each.estimate.unit, '')}"
+    if each.declared.describe:
+        explained = missing or "no interval" in reason(each)
+        return filled(each.declared.describe, [each], value=shown) + f" ({reason(each)})" * explained
+    told = clause([each])
+    told = f"**{told}**" if each.verdict == "bias" else told
+    if missing:
+        return f"{told}: {reason(each)}"
+    facts = [f"{told}: {shown}", each.test]
+    if math.isnan(each.p):
+        explained = "no test" in each.estimate.method or math.isnan(each.estimate.low)
+        facts.append("no test" + f": {reason(each)}" * explained)
+    said = ", ".join(fact for fact in facts if fact)
+    if each.verdict in ("not shown", "hint") and not each.p < LEVEL and not math.isnan(each.smallest):
+        said += f"; {effect(each)} would be found in 80 % of such runs"
+    return said
+
+
+def lines(conclusions: Iterable[Conclusion], subject: str = "{judge}", inline: bool = False) -> str:
+    """A list of one point a subject, with all its numbers (`inline`) or a point below it for each; "" for none."""
+    groups: dict[str, list[Conclusion]] = {}
+    for each in conclusions:
+        marked = "SIMULATED: " * (each.estimate.data == "simulated")
+        groups.setdefault(f"- {marked}{filled(subject, [each])}", []).append(each)
+    return "\n".join(
+        f"{who}: {'; '.join(map(say, each))}."
+        if inline or len(each) == 1
+        else "\n".join([f"{who}:", *(f"  - {say(one)}." for one in each)])
+        for who, each in groups.items()
+    )
+
+
+def gravest(several: Sequence[Conclusion]) -> list[Conclusion]:
+    """The numbers of the standing that a reader must not miss, the one farthest from its null first."""
+    verdict = min((each.verdict for each in several), key=CARD_VERDICTS.index)
+    return sorted((each for each in several if each.verdict == verdict), key=_size, reverse=True)
+
+
+def _size(each: Conclusion) -> float:
+    distance = each.estimate.value - each.declared.null
+    return -1.0 if math.isnan(distance) else abs(distance) if each.declared.below else distance
+
+
+def card_line(judge: str, measure: str, several: Sequence[Conclusion], here: str = "") -> CardLine:
+    """What a judge card says of several numbers of one judge: all that have the gravest standing, and the largest.
+
+    `here` is what tells the largest one from the others, with braces; left out where the clause names it.
+    """
+    first, *_ = found = gravest(several)
+    order = [each for each in several if each in found]
+    told = clause(order)
+    if first.verdict == "untold":
+        told += f" ({reason(first)})"
+    largest = filled(here, [first])
+    if largest and len(several) > 1 and not (len(order) == 1 and largest in told):
+        told += f" (largest: {largest})"
+    return CardLine(judge, measure, first.estimate, first.verdict, told, first.p, first.smallest)
+
+
+def counted(tested: Sequence[Conclusion], more: str = "", subject: str = "the judge") -> str:
+    """How many tests show what of the subject, as a clause; `more` adds to the first side that is shown."""
+    if len(tested) == 1:
+        return f"the only test: {clause(tested)}{more * (tested[0].verdict == 'bias')}"
+    sides: dict[str, list[Conclusion]] = {}
+    for each in sorted(tested, key=lambda each: each.estimate.value < each.declared.null):
+        if each.verdict == "bias":
+            sides.setdefault(side(each), []).append(each)
+    shown = [f"{len(found)} that it {filled(words, found)}" for words, found in sides.items()]
+    if sides:
+        words, found = next(iter(sides.items()))
+        verb = "show" if len(found) > 1 else "shows"
+        shown[0] = f"{len(found)} of {len(tested)} tests {verb} that {subject} {filled(words, found)}{more}"
+    else:
+        shown = [f"none of {len(tested)} tests shows that {subject} {filled(tested[0].declared.above, tested)}"]
+    return "; ".join([" and ".join(shown), *_not_shown(tested)])
+
+
+def _not_shown(several: Sequence[Conclusion], but: str = "") -> list[str]:
+    """How many numbers have each other standing than that of a bias, and than `but`."""
+    verdicts = [each.verdict for each in several]
+    counts = {verdict: verdicts.count(verdict) for verdict in COUNTED if verdict in verdicts and verdict != but}
+    return [f"{n} {COUNTED[verdict][n > 1]}" for verdict, n in counts.items()]
+
+
+def headline(
+    conclusions: Sequence[Conclusion],
+    here: str = "{judge}",
+    more: str = "",
+    unreadable: float = math.nan,
+    subject: str = "the judge",
+) -> Headline | None:
+    """How many tests of a family show what, of numbers of one source of data; the largest that stands carries it.
+
+    `here` says which that is, with braces; `more` and `subject` as in `counted`. None for no numbers.
+    """
+    if not conclusions:
+        return None
+    first = gravest(conclusions)[0]
+    tested = [each for each in conclusions if not math.isnan(each.p)]
+    if tested:
+        said = f"{counted(tested, more, subject)}; largest: {filled(here, [first])}"
+    else:
+        gravely = clause([each for each in conclusions if each.verdict == first.verdict])
+        said = "; ".join([f"no test was possible; {gravely}", *_not_shown(conclusions, but=first.verdict)])
+    return Headline(sentence(said, first.estimate.data), first.estimate, unreadable)

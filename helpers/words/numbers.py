@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from .. import paths
+from ..config import experiment_names, load_config
+from ..config.yaml_text import STRICT, ConfigError, Strict, checked, fault, line_words, read_yaml
 from ..types import Estimand, Family
-from . import experiment_names, load_config
-from .yaml_text import STRICT, ConfigError, Strict, checked, fault, line_words, read_yaml
 
 FILE = "numbers.yaml"
 #: What each unit of a number means to a reader.

@@ -14,17 +14,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from helpers.biases.hinting import paired
-from helpers.biases.hinting import paired as hint_names
+from helpers.biases.hinting import paired, paired as hint_names
 from helpers.biases.position import both_orders, measured
 from helpers.biases.position.both_orders import pairs as game_pairs
-from helpers.biases.self_preference import items as accuracy
-from helpers.biases.self_preference import measured as self_preference_measured
+from helpers.biases.self_preference import items as accuracy, measured as self_preference_measured
 from helpers.biases.top_choice import defended, rates
 from helpers.config import load_config
-from helpers.config.numbers import load_numbers
 from helpers.power import enough
 from helpers.types import Estimate
+from helpers.words.numbers import load_numbers
 from studies.calibration.experiments import cognitive_biases as bias_tests
 from studies.calibration.worlds import decisions, games, listwise, pairs
 

@@ -16,8 +16,7 @@ import papermill
 import pytest
 from click.testing import CliRunner, Result
 
-from helpers import audit as room
-from helpers import paths, verdicts
+from helpers import audit as room, paths, verdicts
 from helpers.__main__ import main
 from helpers.audit import asking
 from helpers.config import ConfigError

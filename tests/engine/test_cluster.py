@@ -26,8 +26,7 @@ import pytest
 
 from helpers import cluster, paths, store
 from helpers.config import ConfigError
-from helpers.run import cells as run_cells
-from helpers.run import matrix
+from helpers.run import cells as run_cells, matrix
 from helpers.run.cells import Cell, Task, code
 from helpers.run.notebooks import Result
 from tests.kernels import command

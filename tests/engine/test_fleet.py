@@ -13,8 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from genai_prices import Usage as Counted
-from genai_prices import calc_price
+from genai_prices import Usage as Counted, calc_price
 
 from helpers.config.models import LimitEntry
 from helpers.judge import Incomplete, NoPrice, OverLimit, check_fit

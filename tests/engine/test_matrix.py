@@ -20,8 +20,7 @@ import pytest
 
 from helpers import judge, paths, store
 from helpers.judge import NoPrice, OverBudget
-from helpers.run import cells as run_cells
-from helpers.run import matrix
+from helpers.run import cells as run_cells, matrix
 from helpers.run.cells import spent_on, take_in, unpack
 from helpers.run.kernels import undisturbed
 from helpers.run.notebooks import Result, execute

@@ -24,6 +24,7 @@ from helpers.types import Price, Request
 from tests.engine.asking import (
     EVERY,
     MODELS,
+    PROVIDERS as KINDS,
     FakeClock,
     addressed,
     answering,
@@ -36,7 +37,6 @@ from tests.engine.asking import (
     statuses,
     without_keys,
 )
-from tests.engine.asking import PROVIDERS as KINDS
 from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, polite
 from tests.servers.providers import JudgeServer
 

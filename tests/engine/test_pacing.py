@@ -21,8 +21,7 @@ from helpers.config.models import LimitEntry
 from helpers.judge import Incomplete, OverLimit, TooLong, check_fit
 from helpers.judge.asking import by_question
 from helpers.providers import as_served
-from helpers.run import asking as asking_room
-from helpers.run import plan
+from helpers.run import asking as asking_room, plan
 from helpers.types import Model, Price, Request
 from tests.engine.asking import EVERY, MODELS, PROVIDERS, FakeClock, ask, at, gaps, requests_to, statuses, timed
 from tests.engine.virtual import Service

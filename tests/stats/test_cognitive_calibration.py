@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from helpers.biases.cognitive import asked
-from helpers.config.numbers import load_numbers
 from helpers.types import Version
+from helpers.words.numbers import load_numbers
 from studies.calibration.experiments import cognitive_biases
 from studies.calibration.experiments.cognitive_biases import CASES, WORLDS, draw
 from studies.calibration.worlds.decisions import MEAN, frame, truths

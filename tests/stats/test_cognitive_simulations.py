@@ -18,8 +18,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from helpers.biases.cognitive import effects, findings
-from helpers.biases.cognitive import measured as cognitive_measured
+from helpers.biases.cognitive import effects, findings, measured as cognitive_measured
 from helpers.biases.cognitive.averages import pairs
 from helpers.types import Estimate
 from studies.calibration.worlds.decisions import (

@@ -16,8 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.biases.self_preference import items
-from helpers.biases.self_preference import measured as self_preference_measured
+from helpers.biases.self_preference import items, measured as self_preference_measured
 from helpers.biases.self_preference.findings import contrasts
 from helpers.types import Estimate
 from studies.calibration.worlds.pairs import BEFORE, NAMES, REPEAT, PairWorld, sample

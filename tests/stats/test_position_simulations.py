@@ -16,8 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.biases.position import both_orders
-from helpers.biases.position import measured as position_measured
+from helpers.biases.position import both_orders, measured as position_measured
 from helpers.biases.position.both_orders import pairs, valid
 from helpers.biases.position.findings import contrasts
 from helpers.types import Estimate

@@ -9,9 +9,7 @@ from dataclasses import replace
 from ...stats.intervals import MIN_CLUSTERS
 from ...stats.standing import LEVEL
 from ...types import Estimate
-from ...words import CardLine, Conclusion, Headline, listed, sentence
-from ...words.sentences import card_line, lines
-from ...words.sentences import headline as headline_of
+from ...words import CardLine, Conclusion, Headline, card_line, headline as headline_of, lines, listed, sentence
 from .. import protocol
 from .averages import Index, direction, index, lost, members, of, place, scattered, scenarios_needed, undirected
 from .published import ARRAYS_METHOD, BIASES_WORD, OWN_METHOD, WITHOUT

@@ -27,8 +27,7 @@ from ...stats.standing import BY
 from ...types import SITUATION, Estimate, RatioScale, Request, Trial
 from .. import protocol
 from ..planted import Planted, planted_table
-from . import effects as cognitive_effects
-from . import metrics as forms
+from . import effects as cognitive_effects, metrics as forms
 from .averages import Cell, Place, cell_interval, cells, means, members, named, pairs, place
 from .effects import NEEDS_REPEAT, columns, count, directed
 from .metrics import pull, random_absolute, score

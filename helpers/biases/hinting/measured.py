@@ -17,9 +17,7 @@ from ... import frames
 from ...stats.power import provable_margin, questions_for
 from ...stats.standing import size
 from ...types import Estimate
-from ...words import CardLine, Headline, display_name, listed, sentence
-from ...words.sentences import card_line, lines
-from ...words.sentences import headline as headline_of
+from ...words import CardLine, Headline, card_line, display_name, headline as headline_of, lines, listed, sentence
 from ..losses import loss_change, loss_words
 from ..planted import Planted, mean_by, planted_table, top_chances, trait
 from ..protocol import share_lines

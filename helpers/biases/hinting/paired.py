@@ -25,8 +25,7 @@ from ...stats.intervals import (
 from ...stats.standing import leans
 from ...stats.tests import redeal, with_sign_flip
 from ...types import Estimate
-from ...words import Conclusion, display_name, sentence
-from ...words.sentences import lines
+from ...words import Conclusion, display_name, lines, sentence
 from .. import protocol
 from ..protocol import mean_interval
 from ..top_choice.rates import vendors, votes_of

@@ -14,9 +14,18 @@ import pandas as pd
 from ...stats.intervals import MIN_CLUSTERS
 from ...stats.standing import together
 from ...types import Estimate, Model
-from ...words import CardLine, Conclusion, Headline, sentence
-from ...words.sentences import card_line, counted, gravest, lines, say
-from ...words.sentences import headline as headline_of
+from ...words import (
+    CardLine,
+    Conclusion,
+    Headline,
+    card_line,
+    counted,
+    gravest,
+    headline as headline_of,
+    lines,
+    say,
+    sentence,
+)
 from .. import protocol
 from ..planted import Planted, mean_by, pair_traits, planted_table, win_chance
 from .both_orders import LEVEL, comparisons, grid, pairs

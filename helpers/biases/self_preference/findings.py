@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ...config.numbers import declared_by
 from ...stats.standing import conclude
 from ...stats.tests import discordance
 from ...types import Estimate
-from ...words import CardLine, Conclusion, Headline, p_text, sentence
-from ...words.sentences import card_line, clause, counted, lines, say
+from ...words import CardLine, Conclusion, Headline, card_line, clause, counted, lines, p_text, say, sentence
+from ...words.numbers import declared_by
 from ..planted import Planted, planted_table, win_chance
 from ..protocol import published_count, published_rate, published_value
 from .measured import PRIMARY, confirmatory, of, primary_dose

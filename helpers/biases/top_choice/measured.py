@@ -13,9 +13,7 @@ from ... import frames
 from ...stats.power import detectable_effect
 from ...stats.standing import LEVEL
 from ...types import Estimate
-from ...words import CardLine, Conclusion, Headline
-from ...words.sentences import card_line, lines
-from ...words.sentences import headline as headline_of
+from ...words import CardLine, Conclusion, Headline, card_line, headline as headline_of, lines
 from .. import protocol
 from . import defended, rates
 

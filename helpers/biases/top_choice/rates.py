@@ -28,8 +28,7 @@ from ...stats.intervals import (
     t_interval,
 )
 from ...types import Estimate
-from ...words import display_name
-from ...words.sentences import lines
+from ...words import display_name, lines
 from ..protocol import (
     INDEPENDENT,
     conclusions,

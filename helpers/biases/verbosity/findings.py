@@ -14,9 +14,7 @@ from ...stats.intervals import Interval, clustered, estimate
 from ...stats.standing import together
 from ...stats.tests import mcnemar_exact
 from ...types import Estimate
-from ...words import CardLine, Conclusion, Headline
-from ...words.sentences import card_line, lines
-from ...words.sentences import headline as headline_of
+from ...words import CardLine, Conclusion, Headline, card_line, headline as headline_of, lines
 from .. import protocol
 from .asked import BIASES, CONTENT, CONTROLLED, LENGTH, PLAIN, REWORDED, STYLE
 from .measured import LEVEL, index, place, signed

@@ -17,8 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers.biases.self_preference import items as self_preference_items
-from helpers.biases.self_preference import measured
+from helpers.biases.self_preference import items as self_preference_items, measured
 from helpers.biases.self_preference.asked import CONTROL, answers, trials
 from helpers.biases.self_preference.items import before, complete, items
 from helpers.config import load_experiment

@@ -24,8 +24,16 @@ from helpers.stats import models
 from helpers.stats.intervals import Interval, clustered, t_interval
 from helpers.types import Answer, Experiment, Model, Question, Trial, short_hash
 from studies.calibration import speaking
-from studies.calibration.worlds.listwise import CATEGORIES, Latent, World, judgments, latent, panel, question_ids
-from studies.calibration.worlds.listwise import draw as listwise_draw
+from studies.calibration.worlds.listwise import (
+    CATEGORIES,
+    Latent,
+    World,
+    draw as listwise_draw,
+    judgments,
+    latent,
+    panel,
+    question_ids,
+)
 
 
 @dataclass(frozen=True)
