@@ -116,7 +116,8 @@ def test_a_number_of_any_size_is_kept_too(path: Path) -> None:
     """A seed beyond 64 bits, say: the line holds the very request whose key it has."""
     request = Request(replace(MODEL, params={"seed": 2**70, "temperature": 1e-05}), "Hi")
     put(path, (request, reply_to(request, "Hello.")))
-    record = next(store.lines(path))
+    (line,) = store.scan(path)
+    record = line.record
     assert record["request"]["params"]["seed"] == 2**70 and key_of(record["request"]) == request.key
 
 
