@@ -335,7 +335,7 @@ def recommended(estimates: Sequence[Estimate]) -> str:
     reasons = table["why"].where(table["why"] != "", "*" + table["recommended"] + "*, by a paired interval")
     said = "; ".join(table["goal"] + ": " + reasons)
     if (table["recommended"] == NO_GROUP).all():
-        said = f"**No group can be recommended**, and blind stays the protocol that gives nothing away: {said}"
+        said = f"**No group can be recommended** ({said}); blind stays the protocol that gives nothing away"
     return sentence(said, "simulated" if any(each.data == "simulated" for each in estimates) else "")
 
 

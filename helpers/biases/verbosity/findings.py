@@ -172,7 +172,7 @@ def noise_words(estimates: Sequence[Estimate]) -> str:
 # --- published verdicts: instances whose longer output is known to be the worse one -----------------------------------
 
 #: The strata of instances in published/counts.yaml: what is known of the longer output.
-WORSE, BETTER, SAME = "worse", "better", "same"
+WORSE, BETTER = "worse", "better"
 METHOD = "counts by instance"
 
 
