@@ -482,7 +482,6 @@ def test_a_plan_above_the_budget_asks_nobody_for_a_decision(tmp_path: Path, monk
 
 
 def test_a_reader_s_own_folder_or_file_is_read(tmp_path: Path) -> None:
-
     halo = paths.DATA / NAME / "halo.yaml"
     (tmp_path / "halo.yaml").write_bytes(halo.read_bytes())
     for source in (tmp_path, tmp_path / "halo.yaml"):

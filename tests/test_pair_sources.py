@@ -155,10 +155,8 @@ def test_answers_to_other_questions_or_other_options_are_refused(tmp_path: Path)
 
 
 def test_one_models_records_answer_the_questions_of_the_run(tmp_path: Path) -> None:
-    folder, source = (
-        tmp_path / "answers",
-        write(tmp_path / "x.dev", [article("3NNN1LV8", questions=[asked(1), asked(2, 4)])]),
-    )
+    folder = tmp_path / "answers"
+    source = write(tmp_path / "x.dev", [article("3NNN1LV8", questions=[asked(1), asked(2, 4)])])
     ids = [q.id for q in questions_of(experiment(questions=str(source)))]
     for name, letter in (("llama31_8b", "A"), ("ds_v3", "B")):
         write(
@@ -225,7 +223,7 @@ def test_published_edits_need_published_answers_and_two_words(tmp_path: Path) ->
 def test_published_judgments_are_the_pair_frame(tmp_path: Path) -> None:
     ran = run_(judgments=str(judged(tmp_path)))
     assert tuple(ran.frame.columns) == (*frames.PAIRWISE, "cluster") and ran.data == "folder"
-    assert (ran.questions, ran.answers, ran.said, ran.plan) == ((), {}, {}, None)
+    assert (ran.questions, ran.answers, ran.said) == ((), {}, {})
     assert set(ran.frame["condition"]) == {"none", "wrong_2", "right_2"}
     assert set(ran.frame["task"]) == {"correct", "wrote"} and set(ran.frame["judge"]) == set(MODELS.values())
     assert ran.frame["wrong_label"].isna().all()

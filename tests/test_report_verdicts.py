@@ -39,7 +39,7 @@ def pair(
 
 
 def kinds(*judgments: Judgment, control: str | None = None) -> list[tuple[str, ...]]:
-    return [each.kinds for each in marked(judgments, ANSWERS, control)]
+    return [each.kinds for each in marked(judgments, ANSWERS, control, {})]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_verdict_is_changed_against_its_own_control() -> None:
     assert kinds(plain, other, treated, control="none") == [("changed",)]
     assert kinds(plain, other, replace(treated, trial=replace(treated.trial, partner=1)), control="none") == []
     assert kinds(plain, treated) == [], "without a control nothing is changed"
-    (found,) = marked((plain, treated), ANSWERS, "none")
+    (found,) = marked((plain, treated), ANSWERS, "none", {})
     assert found.picked == "third" and found.others == {"changed": "other"}
 
 

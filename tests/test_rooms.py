@@ -143,6 +143,8 @@ def test_a_room_imports_only_what_the_house_allows(path: Path) -> None:
         parts = name.split(".")
         if parts[0] == "helpers" and len(parts) > 1:
             assert parts[1] in MAY_IMPORT[here] | EVERYWHERE | {here}, f"{here} must not import {name}"
+        single = name.startswith("helpers.biases.") and (HELPERS / "biases" / parts[2] / "asked.py").is_file()
+        assert not single or here in {"biases", "analyze", "audit"}, f"deleting {name} would break {here}"
 
 
 def test_no_bias_imports_another_but_hinting_builds_on_top_choice() -> None:

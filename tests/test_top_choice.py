@@ -477,7 +477,7 @@ def test_judges_without_an_own_candidate_have_no_self_preference() -> None:
 
 def test_stored_judgments_show_what_is_missing(tmp_path: Path) -> None:
     stored = asked(store=str(tmp_path), judgments="stored", question_limit=12)
-    assert set(stored.frame["outcome"]) == {"missing"} and len(stored.judgments) == 72 and stored.plan is None
+    assert set(stored.frame["outcome"]) == {"missing"} and len(stored.judgments) == 72
     assert "72 (100.0%) have no readable verdict; 72 of these are missing" in run.provenance(stored)
     with pytest.raises(ValueError, match="72 missing"):
         top_choice.measure(stored.frame, stored.data, 42)
@@ -579,7 +579,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_judgments_from_a_folder_give_the_same_rates_as_those_asked(folder: Path) -> None:
     loaded = asked(judgments=str(folder))
-    assert loaded.data == "folder" and loaded.plan is None and loaded.judgments == ()
+    assert loaded.data == "folder" and loaded.judgments == ()
     found = top_choice.measure(loaded.frame, loaded.data, 42)
     for id in ("self_bias", "excess_self_preference", "third_party_log_odds"):
         for vendor in VENDORS:

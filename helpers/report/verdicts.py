@@ -86,11 +86,10 @@ def marked_verdicts(result: Result) -> Verdicts:
 
 def of_run(asked: Asked, label: str) -> Verdicts:
     """The marked verdicts of a run that was read."""
-    control = bias_of(asked.experiment).control
     read = sum(each.completion is not None for each in asked.judgments)
     questions = {each.id: each.text for each in asked.questions}
     # All of them: which partner a verdict has does not hang on which replies are stored.
-    found = marked(asked.judgments, asked.answers, control, asked.controls)
+    found = marked(asked.judgments, asked.answers, bias_of(asked.experiment).control, asked.controls)
     every = tuple(_row(each, label, questions, asked.data) for each in found)
     none = "" if read else "none of its replies is stored here: `recuse run` asks for them"
     return Verdicts(label, every[:MOST_ROWS], every, len(asked.judgments), read, none)

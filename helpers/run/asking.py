@@ -11,7 +11,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ..biases.protocol import Bias, load_bias, unfit
 from ..config import limits_of
@@ -38,10 +40,6 @@ from ..providers.keys import in_browser
 from ..types import Answer, Experiment, Judgment, Model, Question, Trial
 from .control import Control, controls, judged, notes, partnered, serving
 from .sources import answers_of, judgments_of, questions_of, with_clusters
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: What run.json calls the fields of `Spending`, where it has another name for them.
 CALLED = {"usd": "spent_usd", "reserved": "reserved_usd", "limit": "budget_usd"}
@@ -132,7 +130,6 @@ class Asked:
     frame: pd.DataFrame
     data: str
     unjudged: Mapping[str, list[str]]
-    plan: Plan | None
     said: Mapping[str, Judgment] = field(default_factory=dict)
     account: Account = field(default_factory=Account)
     controls: Mapping[str, Control] = field(default_factory=dict)
@@ -247,7 +244,7 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
     return replace(_planned(known, experiment), notes=notes(known, bias_of(experiment).control, found))
 
 
-async def pilot(experiment: Experiment, calls: int, clock: Clock | None = None) -> None:
+async def pilot(experiment: Experiment, calls: int) -> None:
     """Make the first missing calls of a run, so many of each model, within its budget; the run finds their replies.
 
     Simulated models, and prompts with answers that are not written yet, are left out. Errors are those of `ask`.
@@ -255,23 +252,22 @@ async def pilot(experiment: Experiment, calls: int, clock: Clock | None = None) 
     if experiment.judgments != "ask":
         return
     check(experiment)
-    ((experiment,), clock) = await served(experiment), clock or Clock()
-    known, _ = await stages(experiment, clock.wall())
+    (experiment,) = await served(experiment)
+    known, _ = await stages(experiment, Clock().wall())
     trials = [each for some in known.values() for each in some if not each.request.unwritten]
     missing: dict[str, dict[str, Trial]] = {}
     for judgment in await judge_all(trials, folder=experiment.store, ask=False):
         request = judgment.trial.request
         if judgment.completion is None and not request.model.simulated:
             missing.setdefault(request.model.name, {}).setdefault(request.key, judgment.trial)
-    await judge_all(
-        [trial for by_key in missing.values() for trial in islice(by_key.values(), calls)],
-        folder=experiment.store,
-        budget=budget_of(experiment),
-        stage="pilot",
-        clock=clock,
-        concurrency=experiment.concurrency,
-        keep_going=experiment.parameters.get("keep_going", False),
-    )
+    first = [trial for by_key in missing.values() for trial in islice(by_key.values(), calls)]
+    await judge_all(first, stage="pilot", **_options(experiment, budget=budget_of(experiment)))
+
+
+def _options(experiment: Experiment, **more: Any) -> dict[str, Any]:
+    """How the calls of a run are made."""
+    keep_going = experiment.parameters.get("keep_going", False)
+    return {"folder": experiment.store, "concurrency": experiment.concurrency, "keep_going": keep_going, **more}
 
 
 def caution(experiment: Experiment) -> str:
@@ -281,7 +277,7 @@ def caution(experiment: Experiment) -> str:
     return bias_of(experiment).caution(experiment, questions_of(experiment))
 
 
-async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Asked:
+async def ask(experiment: Experiment, show: bool = True, clock: Clock | None = None) -> Asked:
     """Run an experiment: its plan is checked against the budget before the first call, then missing replies are asked.
 
     `judgments="stored"` leaves missing judgments in the frame; "hub" or a path loads published ones. OverBudget,
@@ -290,20 +286,18 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     if experiment.judgments not in ("ask", "stored"):
         frame = bias_of(experiment).published_frame(judgments_of(experiment))
         data = "hub" if experiment.judgments == "hub" else "folder"
-        return Asked(experiment, (), {}, (), frame, data, {}, None)
+        return Asked(experiment, (), {}, (), frame, data, {})
     check(experiment)
     if experiment.judgments == "ask":
         (experiment,) = await served(experiment)
     budget, ahead = budget_of(experiment), dict[str, int]()
     with resumable(budget, ahead):
-        return await _asked(experiment, show, budget, ahead, options)
+        return await _asked(experiment, show, budget, ahead, clock or Clock())
 
 
-async def _asked(
-    experiment: Experiment, show: bool, budget: Budget, ahead: dict[str, int], options: dict[str, Any]
-) -> Asked:
+async def _asked(experiment: Experiment, show: bool, budget: Budget, ahead: dict[str, int], clock: Clock) -> Asked:
     """The run itself; `ahead` gets the missing calls of each stage, until it begins."""
-    asking, bias, clock = experiment.judgments == "ask", bias_of(experiment), options.setdefault("clock", Clock())
+    asking, bias = experiment.judgments == "ask", bias_of(experiment)
     questions, given = _material(experiment)
     trials, said = await _trials(experiment, questions, given, {})
     planned = None
@@ -316,9 +310,7 @@ async def _asked(
         budget.planned = True
         for row in planned.rows:
             ahead[row.stage] = ahead.get(row.stage, 0) + row.missing
-    options |= {"folder": experiment.store, "budget": budget, "ask": asking, "show": show}
-    options.setdefault("concurrency", experiment.concurrency)
-    options.setdefault("keep_going", experiment.parameters.get("keep_going", False))
+    options = _options(experiment, budget=budget, ask=asking, show=show, clock=clock)
     # Where nothing is missing, stages before judging bring nothing that the trials were not made of already.
     if planned and planned.missing:
         trials, said = {}, {}  # else those to come and these would both be held
@@ -327,13 +319,12 @@ async def _asked(
     ahead.pop(judging, None)
     judgments, found = await judged(experiment, trials[judging], bias.control, judging, options)
     frame = bias.tidy(partnered(judgments, bias.control, found) if found else judgments, answers)
-    frame = with_clusters(frame, questions)
-    account = budget.account
+    frame, account = with_clusters(frame, questions), budget.account
     if show:
         tell(experiment.name, account, (*said.values(), *judgments))
     data = "simulated" if any(model.simulated for model in _speaking(experiment, given)) else "asked"
-    material = (experiment, questions, answers, tuple(judgments), frame, data, unfit(answers), planned)
-    return Asked(*material, said=said, account=account, controls=found)
+    material = (experiment, questions, answers, tuple(judgments), frame, data, unfit(answers))
+    return Asked(*material, said, account, found)
 
 
 def _speaking(experiment: Experiment, given: Mapping[tuple[str, str], Answer] | None) -> tuple[Model, ...]:

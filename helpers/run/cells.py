@@ -19,6 +19,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
+import pandas as pd
 from pydantic import Field
 
 from .. import export, paths, store
@@ -33,8 +34,6 @@ from .notebooks import Result, available, chosen, collects, execute, experiment_
 from .showing import SOURCES
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..figures.cards import Run
 
 #: What each cell gets from the matrix itself.
@@ -386,8 +385,6 @@ def _done(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[Cell, Path]]:
 
 def numbers(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
     """A row a cell, experiment and number of the cells that are done: what varies, `where.<...>`, and FIELDS."""
-    import pandas as pd
-
     rows = [
         number | {"cell": cell.id, **_values(cell), "experiment": place.name}
         for cell, place in _done(cells, folder)
@@ -404,8 +401,6 @@ def results(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
     p is after the experiment's correction, which holds within the cell; `smallest` is the effect found in 80 % of such
     runs.
     """
-    import pandas as pd
-
     rows = [
         vars(line.estimate)
         | vars(line)
@@ -460,8 +455,6 @@ def _settings(cell: Cell, left_out: Sequence[str], names: bool = False) -> str:
 
 def states(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
     """A row a cell: what varies, whether it is done, failed or not run, seconds, dollars at most, errors."""
-    import pandas as pd
-
     rows = []
     for cell in cells:
         found = kept(folder / "cells" / cell.id)

@@ -168,10 +168,7 @@ def serving(trials: Sequence[Trial], control: str, found: Mapping[str, Control])
     Each control trial keeps its place; numbers beyond those are asked beside the first that they serve, before or after
     it by lot, so that a control is not always the earlier one.
     """
-    numbers: dict[tuple[str, Place], dict[int, tuple[str, int]]] = {}
-    for judge, at in found.items():
-        for (place, condition, r), number in at.serves.items():
-            numbers.setdefault((judge, place), {}).setdefault(number, (condition, r))
+    numbers = _numbers(found)
     plain: dict[tuple[str, Place], list[Trial]] = {}
     for trial in sorted(trials, key=lambda each: each.request.repeat):
         if trial.condition == control:
@@ -201,8 +198,17 @@ def serving(trials: Sequence[Trial], control: str, found: Mapping[str, Control])
     return result
 
 
+def _numbers(found: Mapping[str, Control]) -> dict[tuple[str, Place], dict[int, tuple[str, int]]]:
+    """The repeat numbers that serve each judge and place, each with the first condition and repeat that it serves."""
+    numbers: dict[tuple[str, Place], dict[int, tuple[str, int]]] = {}
+    for judge, at in found.items():
+        for (place, condition, r), number in at.serves.items():
+            numbers.setdefault((judge, place), {}).setdefault(number, (condition, r))
+    return numbers
+
+
 def _again(trial: Trial, number: int) -> Trial:
-    if trial.request.repeat == number:
+    if trial.request.repeat == number:  # whose key is computed
         return trial
     return replace(trial, request=replace(trial.request, repeat=number))
 
@@ -214,11 +220,7 @@ def partnered(judgments: Iterable[Judgment], control: str, found: Mapping[str, C
     ones may have been used to select items.
     """
     judgments = list(judgments)
-    numbers: dict[tuple[str, Place], set[int]] = {}
-    for judge, at in found.items():
-        for (place, _, _), number in at.serves.items():
-            numbers.setdefault((judge, place), set()).add(number)
-    ranks = {key: {n: rank for rank, n in enumerate(sorted(several))} for key, several in numbers.items()}
+    ranks = {key: {n: rank for rank, n in enumerate(sorted(several))} for key, several in _numbers(found).items()}
     askings: dict[tuple[str, Place, str], int] = {}
     for trial in (each.trial for each in judgments):
         key = (trial.judge.name, place_of(trial), trial.condition)
@@ -334,16 +336,16 @@ class Marked:
 def marked(
     judgments: Sequence[Judgment],
     answers: Mapping[tuple[str, str], Answer],
-    control: str | None = None,
-    controls: Mapping[str, Control] | None = None,
+    control: str | None,
+    controls: Mapping[str, Control],
 ) -> list[Marked]:
     """The verdicts that are marked, in the order of the judgments; readable ones only.
 
-    `controls` say which asking of the control each verdict is compared with, as the estimates have it; without them
-    it is the one of the same repeat. A verdict that asks who wrote an answer is no preference, and the same text in
+    `controls` say which asking of the control each verdict is compared with, as the estimates have it; where there are
+    none it is that of the same repeat. A verdict that asks who wrote an answer is no preference, and the same text in
     two places has no owner.
     """
-    numbered = partnered(judgments, control, controls) if control is not None and controls else judgments
+    numbered = partnered(judgments, control, controls) if controls else judgments
     read = [
         (each, compared.trial, picked)
         for each, compared in zip(judgments, numbered, strict=True)

@@ -44,8 +44,8 @@ class Foreseen:
 
     usd: float
     missing: frozenset[Name]
-    prompts: Mapping[str, frozenset[str]]
-    unwritten: frozenset[str]
+    prompts: Mapping[str, set[str]]
+    unwritten: set[str]
 
     def stored(self, folder: Path) -> dict[str, bytes]:
         """The lines of a store that the cell may need, by model, each with its line end."""
@@ -100,9 +100,7 @@ def foresee(experiments: Sequence[Experiment]) -> Foreseen:
             missing |= _missing(experiment, stages, controls)
             for stage, trials in stages.items():
                 asked.setdefault(stage, []).extend(trial.request for trial in trials)
-    usd = make_plan(asked, experiments[0].store).usd
-    known = {model: frozenset(texts) for model, texts in prompts.items()}
-    return Foreseen(usd, missing, known, frozenset(unwritten))
+    return Foreseen(make_plan(asked, experiments[0].store).usd, missing, prompts, unwritten)
 
 
 def _missing(experiment: Experiment, stages: Stages, controls: Iterable[Request]) -> frozenset[Name]:

@@ -128,12 +128,9 @@ def collected(parameters: Mapping[str, Any], asked: Sequence[str], failed: Seque
         return {}
     ran = [name for name in asked if name not in failed]
     folders = dict.fromkeys(str(load_experiment(name, **parameters).out) for name in ran)
-    given: dict[str, Any] = {"results": list(folders)}
-    if failed:
-        given["failed"] = list(failed)
-    if "figure_style" in parameters:
-        given["figure_style"] = parameters["figure_style"]
-    return given
+    given = {"failed": list(failed)} if failed else {}
+    given |= {name: value for name, value in parameters.items() if name == "figure_style"}
+    return {"results": list(folders), **given}
 
 
 #: The tag of the cell of defaults, and that of the cell which papermill puts after it.
@@ -194,11 +191,10 @@ def available() -> dict[str, Path]:
 def chosen(names: tuple[str, ...]) -> list[Path]:
     """The notebooks with these names (with or without their number); none named means all."""
     known = available()
-    by_word = {re.sub(r"^\d+_", "", name): name for name in known} | {name: name for name in known}
-    unknown = [name for name in names if name.removesuffix(".ipynb") not in by_word]
-    if unknown:
+    by_word = {experiment_of(path): path for path in known.values()} | known
+    if unknown := [name for name in names if name.removesuffix(".ipynb") not in by_word]:
         raise ConfigError(f"no notebook {', '.join(unknown)}; there are: {', '.join(known)}")
-    return [known[by_word[name.removesuffix(".ipynb")]] for name in names] or list(known.values())
+    return [by_word[name.removesuffix(".ipynb")] for name in names] or [*known.values()]
 
 
 def experiment_of(notebook: Path) -> str:

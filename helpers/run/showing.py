@@ -9,10 +9,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from .. import claims, datasets, export, frames, verdicts
 from ..biases.losses import loss_change, loss_words
+from ..datasets.hub import JUDGMENT_FILES
 from ..escaping import fenced, markdown, slanted, visible
 from ..stats.intervals import MIN_CLUSTERS
 from ..tables import View
@@ -20,9 +23,6 @@ from ..types import Estimate, Experiment, short_hash
 from ..words import Headline, sentence
 from . import asking
 from .asking import Asked, bias_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WORDS = {
     "simulated": "**SIMULATED** judges: these numbers show that the instrument works and say nothing about real models",
@@ -47,7 +47,6 @@ def say(*texts: str) -> None:
 
 def show(*things: Any) -> None:
     """Tables and figures one below the other; a figure is followed by its caption."""
-    import pandas as pd
     from IPython.display import Image, Markdown, display
 
     for thing in things:
@@ -125,10 +124,8 @@ def losses(asked: Asked) -> pd.DataFrame:
     counts = dict[tuple[str, str], Counter[str]]()
     for each in asked.judgments:
         if each.completion:
-            here, usage = (
-                counts.setdefault((each.trial.judge.name, each.trial.condition), Counter()),
-                each.completion.usage,
-            )
+            usage = each.completion.usage
+            here = counts.setdefault((each.trial.judge.name, each.trial.condition), Counter())
             here.update({"tokens input": usage.input or 0, "tokens output": usage.output or 0})
             kinds = () if each.trial.judge.simulated else verdicts.unwrapped(each)  # which reads it once more
             here.update(f"unwrapped: {kind}" for kind in kinds)
@@ -244,17 +241,13 @@ def costs(asked: Asked) -> dict[str, Any]:
     return {**asking.costs(asked.account, (*asked.said.values(), *asked.judgments)), "left_out": left_out}
 
 
-#: The published numbers of the groups; hints that were not published follow.
-GROUPS = ("self", "competitors", "full", "none", "swapped", "false_self", "competitors_masked", "model")
-
-
 def write_published(asked: Asked) -> list[Path]:
-    """Write answers and judgments of experiments 1 and 2 in the published format below `out`, if it was wished.
+    """Write answers and listwise judgments in the published format below `out`, if it was wished.
 
-    answers.json (where candidates were asked), and judgments.json (experiment 1, judged blind) or a file
+    answers.json (where candidates were asked), and judgments.json (of an experiment without hints) or a file
     group<n>_<hint>.json a hint, of the first asking of each. Records of simulated judges say so.
     """
-    experiment, simulated = asked.experiment, asked.data == "simulated"
+    experiment = asked.experiment
     if not experiment.own["published_files"]:
         return []
     reasons = {
@@ -264,14 +257,13 @@ def write_published(asked: Asked) -> list[Path]:
     }
     answers = list(asked.answers.values())
     groups = datasets.published_judgments(asked.frame, reasons, answers)
-    blind = "hints" not in experiment.own and {*groups} == {"none"}
+    names = {hint: name for name, hint in reversed(JUDGMENT_FILES.items())}  # the first of each
+    if "hints" not in experiment.own and {*groups} == {"none"}:
+        names["none"] = "judgments.json"
     files = {"answers.json": datasets.published_answers(answers, asked.questions)} if answers else {}
-    files |= {
-        "judgments.json" if blind else f"group{GROUPS.index(hint) + 1}_{hint}.json": records
-        for hint, records in groups.items()
-    }
-    folder = experiment.out / ("published_simulated" if simulated else "published")
-    mark = {"simulated": True} if simulated else {}
+    files |= {names[hint]: records for hint, records in groups.items()}
+    name, mark = ("published_simulated", {"simulated": True}) if asked.data == "simulated" else ("published", {})
+    folder = experiment.out / name
     texts = {name: json.dumps([each | mark for each in records], indent=1) for name, records in files.items()}
     export.write({name: f"{text}\n".encode() for name, text in texts.items()}, folder)
     return [folder / name for name in files]

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 #: The field with a reason of which two words are replaced.
 EDITED = "<model>_reason_perturb_llm_auto"
-#: How the names of files of judgments on programs end.
-PROGRAMS = "_eval.jsonl"
 
 
 def _answers_to(
@@ -58,54 +56,41 @@ def _shown(question: Question) -> dict[str, str | None]:
     return {"gold": question.gold, **dict(zip("ABCD", options, strict=False))}
 
 
-def written_by(published: Iterable[str], models: Iterable[Model]) -> dict[str, Model]:
+def written_by(published: Iterable[str], models: Sequence[Model]) -> dict[str, Model]:
     """Which of these models each published name means, where it means one: by its name, else by its model id.
 
     Of a model id the last part counts: "Llama-3.3-70B" is "meta-llama/Llama-3.3-70B". Two that fit are a ValueError.
     """
-    known = {model.name: model for model in models}
     found: dict[str, Model] = {}
     for name in published:
-        same = [m for m in known.values() if m.model_id.rpartition("/")[2].casefold() == name.casefold()]
-        meant = [known[name]] if name in known else same
+        meant = {each.name: each for each in models if each.model_id.rpartition("/")[2].casefold() == name.casefold()}
+        meant = {each.name: each for each in models if each.name == name} or meant
         if len(meant) > 1:
-            named = ", ".join(model.name for model in meant)
+            named = ", ".join(meant)
             raise ValueError(f"the published model {name} could be any of {named}: they have one model id; take one")
-        if meant and meant[0] in found.values():
-            other = next(known for known, model in found.items() if model == meant[0])
-            raise ValueError(f"the published models {other} and {name} would both be {meant[0].name}")
-        if meant:
-            found[name] = meant[0]
+        for model in meant.values():
+            if other := next((known for known, each in found.items() if each == model), None):
+                raise ValueError(f"the published models {other} and {name} would both be {model.name}")
+            found[name] = model
     return found
 
 
 def pair_judgments(source: Path | str, experiment: Experiment, responses: datasets.Responses | None) -> pd.DataFrame:
-    """The pair frame of published judgments: preferences, recognition, judged pairs, or pairs of programs."""
-    scores = experiment.own["scores"]
-    if not _programs(source, experiment):
-        if scores is not None:
-            raise ValueError(f"scores={scores!r}: only judgments on programs ({CODE_FILES[0]}) have such numbers")
-        frame = datasets.load_pair_judgments(source, responses, experiment.name, experiment.hub)
-        if frame.empty:
-            records = ", ".join(f"{count} {kind}" for kind, count in frame.attrs["counts"].items())
-            by = f"by answers={experiment.own['answers']!r}, " if experiment.own["answers"] != "ask" else ""
-            words = f"{by}no record is on a pair with one right answer: {records}"
-            raise ValueError(f"judgments={experiment.judgments!r}: {words}")
-        return frame
-    if scores is None:
-        raise ValueError(
-            f"{source}: does not say what the three numbers of a game stand for, so nothing is known of its verdicts; "
-            'name them in `scores`, in their order: "first", "second", "tie" or "own", "other", "tie"'
-        )
-    return datasets.load_code_pairs(source, experiment.hub, scores, experiment.name)
-
-
-def _programs(source: Path | str, experiment: Experiment) -> bool:
-    """Whether judgments are on programs, as the file's name tells; on the hub, those that its entry names."""
-    if isinstance(source, Path) and source.is_dir():
-        return any((source / name).is_file() for name in CODE_FILES)
-    named = source.name if isinstance(source, Path) else (experiment.hub or {}).get("judgments") or ""
-    return any(name.endswith(PROGRAMS) for name in ([named] if isinstance(named, str) else named))
+    """The pair frame of published judgments: preferences, recognition, judged pairs, or (by `scores`) of programs."""
+    scores, answers = experiment.own["scores"], experiment.own["answers"]
+    if scores is not None:
+        try:
+            return datasets.load_code_pairs(source, experiment.hub, scores, experiment.name)
+        except FileNotFoundError:
+            told = f"scores={scores!r}: only judgments on programs ({CODE_FILES[0]}) have such numbers"
+            raise ValueError(told) from None
+    frame = datasets.load_pair_judgments(source, responses, experiment.name, experiment.hub)
+    if frame.empty:
+        records = ", ".join(f"{count} {kind}" for kind, count in frame.attrs["counts"].items())
+        by = f"by answers={answers!r}, " if answers != "ask" else ""
+        words = f"{by}no record is on a pair with one right answer: {records}"
+        raise ValueError(f"judgments={experiment.judgments!r}: {words}")
+    return frame
 
 
 def _tests_or_scenarios(experiment: Experiment) -> Sequence[Question]:

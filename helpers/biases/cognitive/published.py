@@ -163,7 +163,7 @@ def _read_batch(name: str, rows: Mapping[str, Mapping[str, Any]]) -> Arrays:
         widths = numbers.groupby(level=0, sort=False).size()
         width = widths.iloc[0] if column == "options" else 1
         for place, found in widths[widths != width].items():
-            more = "; give tests with other numbers of options another name in a column `answers`"
+            more = "; tests of other numbers need another name in `answers`" if column == "options" else ""
             raise ValueError(f"{place}, {column}: holds {found} numbers, expected {width}{more}")
         columns[column] = numbers.to_numpy(dtype=float).reshape(len(table), -1)
     clusters = table[CLUSTER].tolist() if CLUSTER in table else None
