@@ -268,6 +268,14 @@ def t_interval(
     return Interval(value, value - reach, value + reach, se, int(n), int(clusters), method, p, float(df), effective)
 
 
+def fitted_interval(
+    value: float, adjusted: Adjusted, contrast: np.ndarray, n: int, clusters: int, method: str, null: float | None = 0.0
+) -> Interval:
+    """The t interval of a number of a fit, whose derivative by the parameters is `contrast`."""
+    found = combine_pieces([adjusted.pieces(contrast)])
+    return t_interval(float(value), found.se, found.df, n, clusters, method, null=null, effective=found.effective)
+
+
 def wilson(k: int, n: int, level: float = 0.95) -> Interval:
     """The Wilson score interval of a share k/n of independent trials (one item a question, or published counts).
 

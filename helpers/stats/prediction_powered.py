@@ -76,7 +76,9 @@ def prediction_powered_mean(
     # Where every item is labelled there is nothing that the judge could add.
     helped = totals[2] > 0
     each_row = residuals / np.maximum(totals, 1)
-    w = (_best(each_row[:, 0], (each_row[:, 2] - each_row[:, 1]) * helped) if weight is None else weight) * helped
+    moving = (each_row[:, 2] - each_row[:, 1]) * helped
+    best = np.linalg.lstsq(moving[:, None], -each_row[:, 0], rcond=None)[0][0]
+    w = (float(np.clip(best, 0.0, 1.0)) if weight is None else weight) * helped
     value = float(means[0] + w * (means[2] - means[1]))
     spent = int(helped) if weight is None else 0
     if labelled <= spent + 1:
@@ -102,12 +104,6 @@ def _columns(part: Labels) -> pd.DataFrame:
     return pd.DataFrame(
         {"value": part.predicted.astype(float), "label": label, "labelled": label.notna(), "cluster": cluster}
     )
-
-
-def _best(fixed: np.ndarray, moving: np.ndarray) -> float:
-    """The weight that makes the variance of the sum over clusters smallest, cut to 0 to 1."""
-    best, *_ = np.linalg.lstsq(moving[:, None], -fixed, rcond=None)
-    return float(np.clip(best[0], 0.0, 1.0))
 
 
 def contradictions(given: Labels) -> list[str]:

@@ -181,7 +181,8 @@ def design_of(
     groups = len(panel.categories) if by_category else 1
     slots = int(panel.slot.max()) + 1 if position else 0
     vendors = panel.vendors
-    own_model = any(_mixed(panel.own_model[panel.own_vendor & panel.of_vendor(v)[:, None]]) for v in vendors)
+    own = [panel.own_model[panel.own_vendor & panel.of_vendor(vendor)[:, None]] for vendor in vendors]
+    own_model = any(len(np.unique(flags)) == 2 for flags in own)
     quality = np.kron(np.eye(groups), sum_to_zero(len(panel.candidates)))
     sharp = [place for place, judge in enumerate(panel.judges) if judge not in dull]
     scale = np.zeros((len(panel.judges), 0 if one_scale else max(len(sharp) - 1, 0)))
@@ -204,10 +205,6 @@ def design_of(
     )
     stages = min(depth or width, width - 1)
     return Design(panel, names, expand, quality, scale, slot, by_category, own_model, stages, tuple(dull))
-
-
-def _mixed(flags: np.ndarray) -> bool:
-    return bool(flags.any() and not flags.all())
 
 
 def sum_to_zero(size: int) -> np.ndarray:

@@ -63,7 +63,7 @@ def anchored(control: ArrayLike, treatment: ArrayLike, options: ArrayLike, ancho
 def gambles(answer: ArrayLike, lambdas: ArrayLike) -> list[np.ndarray]:
     """Answers, 0 or 1, and lambdas, above 0."""
     a, ratio = columns(answer=answer, lambdas=lambdas)
-    _yes_no(a)
+    _all((a == 0) | (a == 1), "answer", a, "an answer is 0 or 1")
     _all(ratio > 0, "lambdas", ratio, "it must be above 0")
     return [a, ratio]
 
@@ -72,7 +72,7 @@ def selected(answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLik
     """Answers, 0 or 1, and whole numbers of arguments, no more selected than the n_args listed."""
     read = columns(answer=answer, pro=pro, con=con, n_args=n_args)
     a, p, c, listed = read
-    _yes_no(a)
+    _all((a == 0) | (a == 1), "answer", a, "an answer is 0 or 1")
     for name, values in (("pro", p), ("con", c), ("n_args", listed)):
         _all((values >= 0) & (values == np.floor(values)), name, values, "a count is a whole number from 0 up")
     _all(listed > 0, "n_args", listed, "at least one argument must be listed")
@@ -104,10 +104,6 @@ def _finite(name: str, values: ArrayLike) -> np.ndarray:
         where = f"{name}, row {at[0]}" if at else name
         raise ValueError(f"{where}: {read[at]} is not a finite number; leave rows without a readable answer out")
     return read
-
-
-def _yes_no(answer: np.ndarray) -> None:
-    _all((answer == 0) | (answer == 1), "answer", answer, "an answer is 0 or 1")
 
 
 def _same_length(read: dict[str, np.ndarray]) -> None:

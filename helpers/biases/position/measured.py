@@ -25,16 +25,14 @@ from ... import frames
 from ...stats.intervals import (
     NAN,
     Interval,
-    Spread,
     added,
     adjust_scores,
     clustered,
     clustered_mean,
     clusters_of,
-    combine_pieces,
     estimate,
+    fitted_interval,
     no_interval,
-    t_interval,
 )
 from ...types import Estimate
 from . import both_orders
@@ -322,17 +320,13 @@ def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval
     if clusters < FIT_QUESTIONS:
         reason = f"{method}; no interval of a fit below {FIT_QUESTIONS} questions"
         return no_interval(_expit(value), len(each), clusters, reason)
-    varies = _spread(design, y, w, fit.fittedvalues, codes)
-    at = t_interval(value, varies.se, varies.df, len(each), clusters, method, null=None, effective=varies.effective)
+    # Verdicts on one question may depend on each other in any way.
+    fitted = fit.fittedvalues
+    information = added(design[:, :, None] * (design * (w * fitted * (1 - fitted))[:, None])[:, None], codes)
+    adjusted = adjust_scores(added(design * (w * (y - fitted))[:, None], codes), information)
+    at = fitted_interval(value, adjusted, np.eye(design.shape[1])[0], len(each), clusters, method, null=None)
     rate = _expit(value)
     return replace(at, value=rate, low=_expit(at.low), high=_expit(at.high), se=at.se * rate * (1 - rate))
-
-
-def _spread(design: np.ndarray, y: np.ndarray, w: np.ndarray, fitted: np.ndarray, codes: np.ndarray) -> Spread:
-    """How far the intercept varies, verdicts on one question depending on each other in any way."""
-    scores = added(design * (w * (y - fitted))[:, None], codes)
-    information = added(design[:, :, None] * (design * (w * fitted * (1 - fitted))[:, None])[:, None], codes)
-    return combine_pieces([adjust_scores(scores, information).pieces(np.eye(design.shape[1])[0])])
 
 
 def fault(design: np.ndarray, y: Sequence[float]) -> str:

@@ -111,16 +111,6 @@ RAW, LEVEL_WITH = "as it is", "at equal length"
 LOST = {"style_effect": STYLE, "poorer_win_rate": CONTENT}
 
 
-def effect_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The effect of each wording and of the control, first, for a figure; with the pairs that were lost."""
-    return _rows(estimates, "style_effect", (REWORDED, *BIASES), SAME)
-
-
-def content_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """How often poorer content wins in each wording, in plain words first, for a figure."""
-    return _rows(estimates, "poorer_win_rate", (PLAIN, *BIASES), POORER)
-
-
 def _rows(estimates: Sequence[Estimate], id: str, order: Sequence[str], candidate: str) -> list[Estimate]:
     known = index(estimates, id)
     judges = dict.fromkeys(at[0] for at in known)
@@ -131,6 +121,11 @@ def _rows(estimates: Sequence[Estimate], id: str, order: Sequence[str], candidat
         if (judge, bias) in known
     ]
     return [*found, *_lost(estimates, LOST[id], candidate)]
+
+
+#: For figures: the effect of each wording, and how often poorer content wins in it; the control and plain words first.
+effect_rows = partial(_rows, id="style_effect", order=(REWORDED, *BIASES), candidate=SAME)
+content_rows = partial(_rows, id="poorer_win_rate", order=(PLAIN, *BIASES), candidate=POORER)
 
 
 def level_rows(estimates: Sequence[Estimate]) -> list[Estimate]:

@@ -20,11 +20,10 @@ from ...stats.intervals import (
     adjust_scores,
     cluster_sums,
     clusters_of,
-    combine_pieces,
     contrast,
     estimate,
+    fitted_interval,
     no_interval,
-    t_interval,
 )
 from ...stats.standing import LEVEL
 from ...types import Estimate, Judgment, Model
@@ -213,8 +212,7 @@ def fitted(rows: pd.DataFrame, biases: Sequence[str]) -> list[Interval]:
     counts = [*(int(each) for each in dummies.sum(axis=0)), len(rows)]
     found = []
     for value, unit, n in zip(values, np.eye(len(values)), counts, strict=False):
-        each = combine_pieces([adjusted.pieces(unit)])
-        found.append(t_interval(float(value), each.se, each.df, n, clusters, METHOD, effective=each.effective))
+        found.append(fitted_interval(value, adjusted, unit, n, clusters, METHOD))
     return found if varied else [*found, no_interval(NAN, len(rows), clusters, SAME)]
 
 
