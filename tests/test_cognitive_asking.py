@@ -406,11 +406,7 @@ TEST = "bias,scenario,control,treatment,metric_params"
 @pytest.mark.parametrize(
     ("files", "error", "told"),
     [
-        (
-            {},
-            FileNotFoundError,
-            "expected templates (.yaml) or published tests (.csv, .jsonl, .parquet), found nothing",
-        ),
+        ({}, FileNotFoundError, "expected templates (.yaml) or published tests (.csv, .jsonl, .parquet), found not"),
         ({"a.txt": ""}, FileNotFoundError, "or published tests (.csv, .jsonl, .parquet), found a.txt"),
         (
             {"halo.yaml": "title: x", "imp.yaml": "", "deep/tests.csv": TEST},

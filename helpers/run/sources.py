@@ -281,16 +281,12 @@ def _loaded(source: Path | str, experiment: Experiment, answers: Sequence[Answer
 
     Where hints are compared, a file that names none is refused; elsewhere it counts as blind.
     """
-    places, hub = [source], experiment.hub or {}
-    if source == "hub":  # whose files are fetched; there can be several
-        named = hub.get("judgments")
-        entries = [{**hub, "judgments": each} for each in (named if isinstance(named, list) else [named])]
-        places = [datasets.from_hub(entry, "judgments") for entry in entries]
-    parts: list[pd.DataFrame] = []
-    known: set[str] = set()
+    hub, parts, known = experiment.hub or {}, list[pd.DataFrame](), set[str]()
+    named = hub.get("judgments") if source == "hub" else None  # there can be several
     hinted = {"condition": experiment.own.get("condition"), "unlabelled": None if "hints" in experiment.own else "none"}
-    for place in places:
-        frame = datasets.load_judgments(place, answers=answers, experiment=experiment.name, **hinted)
+    for each in named if isinstance(named, list) else [named]:
+        entry = {**hub, "judgments": each}
+        frame = datasets.load_judgments(source, entry, answers=answers, experiment=experiment.name, **hinted)
         parts.append(frame[~frame["condition"].isin(known)])
         known |= set(frame["condition"])
     joined = pd.concat(parts, ignore_index=True)
