@@ -625,7 +625,7 @@ def test_a_group_is_recommended_only_with_a_proven_advantage() -> None:
     proven = hinting.goals([*lower, *effect("self", -0.10, 0.001, 0.99)]).set_index("goal")
     assert proven.loc["bias mitigation", "recommended"] == "self"
     told = hinting.recommended([*lower, *effect("self", -0.10, 0.001, 0.99)])
-    assert told.startswith("Bias mitigation: *self*, by a paired interval; ")
+    assert told.startswith("Bias mitigation: *self*, lower than blind by a paired interval, where blind judges prefer")
     deceived = [*lower, Estimate("average_self_bias", {"hint": "swapped"}, 0.2, data="asked")]
     table = hinting.goals([*deceived, *effect("self", -0.1, 0.001, 1.0), *effect("swapped", -0.2, 0.0, 1.0)])
     assert table.iloc[1][["group", "recommended"]].tolist() == ["swapped", "self"], "nobody is told to deceive judges"
@@ -649,7 +649,7 @@ def test_a_group_is_recommended_only_with_a_proven_advantage() -> None:
     differ = [replace(e, id="consistency_judges", value=1 - e.value) for e in lower[:2]]
     change = Estimate("spread_change", {"hint": "self", "metric": "consistency_judges"}, 0.1, 0.02, 0.2, data="asked")
     told = hinting.recommended([*lower, *differ, change])
-    assert told.endswith("; studying disruption: *self*, by a paired interval.")
+    assert told.endswith("; studying disruption: *self*, judges differ more than blind ones by a paired interval.")
     assert hinting.recommended([*lower, *differ, replace(change, low=-0.01)]).startswith("**No group")
 
 

@@ -242,8 +242,8 @@ def goals(estimates: Sequence[Estimate]) -> pd.DataFrame:
 
     Columns: goal, group (ties in full), rationale, trade-offs, by chance, recommended, why (not). Recommended are:
     blind for validity, by design; for mitigation the lowest group that tells the truth (`_not_mitigating`); for
-    disruption the one whose judges differ most (`_not_disrupted`). For balance none ever is: fair judges can be as
-    uneven.
+    disruption the one whose judges differ most (`_not_disrupted`). For balance none ever is: where answers differ in
+    quality, fair judges are uneven too.
     """
     rows = {id: values for (id, _), values in rows_of(estimates).items() if id != CATEGORY}
     average = rows.get(AVERAGE, {})
@@ -330,9 +330,10 @@ def _not_disrupted(estimates: Sequence[Estimate], metric: str, groups: Sequence[
 
 def recommended(estimates: Sequence[Estimate]) -> str:
     """Which group can be recommended for which goal, and why none can where none can."""
-    table = goals(estimates)
-    table = table[table["goal"] != VALIDITY]
-    reasons = table["why"].where(table["why"] != "", "*" + table["recommended"] + "*, by a paired interval")
+    table = goals(estimates).query("goal != @VALIDITY")
+    proofs = {MITIGATION: "lower than blind by a paired interval, where blind judges prefer their own"}
+    proofs[DISRUPTION] = "judges differ more than blind ones by a paired interval"
+    reasons = table["why"].where(table["why"] != "", "*" + table["recommended"] + "*, " + table["goal"].map(proofs))
     said = "; ".join(table["goal"] + ": " + reasons)
     if (table["recommended"] == NO_GROUP).all():
         said = f"**No group can be recommended** ({said}); blind stays the protocol that gives nothing away"

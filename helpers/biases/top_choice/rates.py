@@ -87,7 +87,6 @@ def _no_ranking(names: Iterable[str]) -> str:
     return f"no valid ranking of {', '.join(map(display_name, names))} judges"
 
 
-#: A share of one judge's rows.
 _share = partial(share_interval, strata="category")
 
 
