@@ -18,8 +18,8 @@ SDKS = ("openai", "anthropic", "google")
 #: What is compared of each SDK.
 EACH = ("ours", "bare")
 PACKAGES = {"openai": "openai", "anthropic": "anthropic", "google": "google-genai"}
-#: At 320 calls a second a loop that takes twice the CPU time of a bare one still has time to spare, so that the rate
-#: tells what waits; services take longer.
+#: So slow (services are slower) that a loop with twice the CPU time of a bare one has time to spare on a fast machine:
+#: the rate then shows how long calls wait for each other, and the CPU time stands in a column of its own.
 MILLISECONDS, AT_ONCE = 200.0, 64
 #: What happens once is removed: what 2,200 calls cost less what 200 cost.
 LITTLE, MUCH = 200, 2_200

@@ -172,7 +172,7 @@ def load_settings(kind: type[Settings], name: str, known: Sequence[str], unknown
     if name not in known:
         raise ConfigError(unknown.format(name=name, known=", ".join(known)))
     path = paths.EXPERIMENTS / name / "config.yaml"
-    return checked(kind, read_yaml(path), f"experiments/{name}/config.yaml", path, context=experiment_names())
+    return checked(kind, read_yaml(path), f"experiments/{name}/config.yaml", path, context=known)
 
 
 def settle_parameters(
@@ -217,7 +217,7 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     own |= {kind: own[key] for key, kind in config.kinds.items() if kind == "categories"}
     source = settled.judgments
     idle = ["candidates", "repeats", *config.asking] if source not in ("ask", "stored") else []
-    if source in ("ask", "stored", "hub"):  # none of which is a file of judgments
+    if source in ("ask", "stored", "hub"):  # where no file of judgments is read
         idle += [key for key, kind in config.kinds.items() if kind == "file_text"]
     if idle := [key for key in idle if key in changed]:
         facts = {"changed": [f"{key} = {changed[key]!r}" for key in idle], "judgments": source}
@@ -268,8 +268,8 @@ def _refuse_made_up(experiment: Experiment, kinds: Mapping[str, Any], models: Ma
     writing |= {key: own[key].values() for key, kind in kinds.items() if kind == "models"}
     made_up = [key for key in writing if key not in experiment.parameters and any(x.simulated for x in writing[key])]
     real = ", ".join(judge.name for judge in experiment.judges if not judge.simulated)
-    payees = [f"real judges ({real})"] * bool(real)
-    payees += [f"the real {key} {each.name}" for key, each in own.items() if getattr(each, "simulated", True) is False]
+    working = [(key, each) for key, each in own.items() if isinstance(each, Model) and not each.simulated]
+    payees = [f"real judges ({real})"] * bool(real) + [f"the real {key} {each.name}" for key, each in working]
     if made_up and payees:
         facts = {"absent": " and ".join(made_up), "lists": [f"{key}=[...]" for key in made_up]}
         raise ConfigError(fault("made_up", payee=payees[0], known=sorted(models), **facts))

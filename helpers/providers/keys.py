@@ -22,8 +22,8 @@ from ..types import Model
 
 TABLE = load_table("providers/keys.toml")
 SHORTEST, RUN, DEEPEST = TABLE["shortest"], TABLE["run"], TABLE["deepest"]
-#: Among any RUN characters of a text is one of the blocks of so many that begin at each STEP of it.
-BLOCK, STEP = 5, RUN - 4
+#: A text is looked at in blocks of so many characters, one at each STEP: any RUN characters hold a whole one.
+BLOCK, STEP = 5, RUN - 5 + 1
 PLAIN, PASSWORD, ESCAPE, MASK, NAMES = (
     re.compile(TABLE[name], re.VERBOSE) for name in ("plain", "password", "escape", "mask", "names")
 )
@@ -206,7 +206,7 @@ def _runs(text: str, known: Known) -> list[Span]:
 
 def _masked(text: str, known: Known) -> Iterator[Span]:
     """Where a text shows the first and last characters of a secret around a mask."""
-    later = -1  # where a masked key begins that was found behind this place: it ends what stands before it
+    later = -1  # where the masked key behind this one begins: what reaches up to it is no longer word
     for mask in reversed([*MASK.finditer(text)]) if known else ():
         before, after = text[max(mask.start() - 24, 0) : mask.start()], text[mask.end() : mask.end() + 12]
         for value, name in known:
