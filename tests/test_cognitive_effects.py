@@ -194,7 +194,7 @@ def test_of_gambles_the_shift_is_the_difference_of_acceptance() -> None:
 
 def test_replies_without_a_decision_are_counted_by_condition() -> None:
     rows = frame(both("a", None, 5), both("b", 2, None), both("c", 3, None), both("d", 3, 4))
-    found = effects.odd_share(rows, "asked")
+    found = [*effects.odd_share(rows, "asked")]
     assert one(found, "odd_share", bias="halo", judge="j", condition="control").value == 0.25
     assert one(found, "odd_share", bias="halo", judge="j", condition="treatment").value == 0.5
 
@@ -369,7 +369,7 @@ def test_the_fit_and_its_sandwich_are_those_of_statsmodels() -> None:
 
 def test_control_and_treatment_share_their_scenarios_in_the_difference() -> None:
     """The same answers with and without a loss: the difference is 0 and does not vary, though each threshold does."""
-    found = effects.thresholds(pairs(curve({1.2: 0.1, 2.0: 0.4, 3.0: 0.7, 5.0: 0.9})), "d")
+    found = [*effects.thresholds(pairs(curve({1.2: 0.1, 2.0: 0.4, 3.0: 0.7, 5.0: 0.9})), "d")]
     same = one(found, "threshold_ratio", bias="loss_aversion")
     assert same.value == pytest.approx(0, abs=1e-9) and "nothing varies" in same.method
     assert one(found, "acceptance_threshold", bias="loss_aversion", condition="control").se > 0.01
@@ -394,14 +394,14 @@ def test_a_mean_over_judges_has_no_threshold_where_one_judge_has_none_and_names_
     ],
 )
 def test_a_curve_without_a_crossing_says_why(chances: dict[float, float], why: str) -> None:
-    found = effects.thresholds(pairs(curve(chances)), "d")
+    found = [*effects.thresholds(pairs(curve(chances)), "d")]
     for each in found:
         assert math.isnan(each.value) and why in each.method and "loss" in each.method
     assert "cannot tell whether it asks for a larger gain because of the loss itself" in findings.threshold_words(found)
 
 
 def test_acceptance_is_told_by_ratio_and_condition() -> None:
-    found = effects.acceptance_rate(pairs(curve({1.2: 0.0, 2.0: 0.5})), "d")
+    found = [*effects.acceptance_rate(pairs(curve({1.2: 0.0, 2.0: 0.5})), "d")]
     each = one(found, "acceptance_rate", bias="loss_aversion", judge="j", ratio="2", condition="treatment")
     assert each.value == pytest.approx(0.5, abs=0.05) and each.n == 24
     assert one(found, "acceptance_rate", bias="loss_aversion", ratio="1.2", condition="control").value == 0

@@ -433,7 +433,7 @@ def test_an_average_without_one_of_its_vendors_is_no_average() -> None:
     assert hinting.conclusions(found) == {"full": "inconclusive"}
     assert "no pair of Claude judges" in hinting.finding(found, 5.0)
     assert "no ranking of Claude judges" in hinting.names_words(found)
-    categories = paired.category_hint_effect(mute, "asked")
+    categories = [*paired.category_hint_effect(mute, "asked")]
     assert categories and all(math.isnan(each.value) for each in categories)
 
 
@@ -537,7 +537,7 @@ def test_a_vendor_whose_judges_never_give_a_ranking_leaves_no_mean_over_vendors(
     assert found.keys() == {"balance"} and alone.keys() == set(groups.SPREADS)
     each, other = found["balance"], alone["balance"]
     assert (each.value, each.low, each.high) == (other.value, other.low, other.high)
-    half = groups.spread_change(without(frame, mute & (frame["condition"] == "full")), "asked", 1)
+    half = [*groups.spread_change(without(frame, mute & (frame["condition"] == "full")), "asked", 1)]
     assert {e.where["metric"] for e in half} == {"balance"}, "the others would compare three vendors with two"
 
 
@@ -660,10 +660,10 @@ def test_a_group_that_is_lower_than_chance_is_found_and_no_other(moved: float, f
     for at, (question, judge, condition, repeat, _) in enumerate(rows):
         if condition == "self" and rng.random() < moved:
             rows[at] = question, judge, condition, repeat, others[judge.split("_")[0]]
-    gaps = hinting.chance(frame_of(rows), "asked", 7)
+    gaps = [*hinting.chance(frame_of(rows), "asked", 7)]
     gap = one(gaps, "group_gap", metric="average_self_bias", side="lowest")
     assert (gap.p < 0.01) == found
-    few = hinting.chance(frame_of([row for row in rows if row[0] < "q09"]), "asked", 7)
+    few = [*hinting.chance(frame_of([row for row in rows if row[0] < "q09"]), "asked", 7)]
     assert few and all(math.isnan(e.p) and math.isnan(e.low) for e in few), "no p and no range below 10 questions"
 
 

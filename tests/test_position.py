@@ -277,7 +277,7 @@ def test_signed_rates_by_hand() -> None:
         both(4, "A>B", "B>A"),
         both(5, "A=B", "A=B"),
     ]
-    found = both_orders.signed_rates(table(*rows, both(6, "A>B", None)), "d")
+    found = [*both_orders.signed_rates(table(*rows, both(6, "A>B", None)), "d")]
     assert one(found, "position_consistency").value == 0.4
     assert one(found, "primacy_share").value == one(found, "recency_share").value == 0.2
     assert one(found, "first_win_rate").value == pytest.approx(4 / 7), "first of 1, 1, 2 and 4; three seconds"

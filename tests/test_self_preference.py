@@ -125,15 +125,13 @@ def test_probabilities_are_averaged_over_both_orders_only() -> None:
 
 def test_rates_with_and_without_the_filter() -> None:
     harmful, others = ("RR", "RW", "WW", "WW", "Rx"), ("RR", "RR", "WR")
-    found = items.accuracies(
-        table(
-            *(asked(q, "a", "a", picked) for q, picked in enumerate(harmful)),
-            *(asked(q, "a", "d", picked) for q, picked in enumerate(others)),
-            *(asked(q, "a", "c", picked, right="a") for q, picked in enumerate(("RR", "RW", "WW"), start=10)),
-            *(asked(q, "a", "a", "RR", repeat=1) for q in range(5)),
-        ),
-        "d",
+    judged = table(
+        *(asked(q, "a", "a", picked) for q, picked in enumerate(harmful)),
+        *(asked(q, "a", "d", picked) for q, picked in enumerate(others)),
+        *(asked(q, "a", "c", picked, right="a") for q, picked in enumerate(("RR", "RW", "WW"), start=10)),
+        *(asked(q, "a", "a", "RR", repeat=1) for q in range(5)),
     )
+    found = [*items.accuracies(judged, "d")]
 
     def rate(id: str, kept: str) -> float:
         return one(found, id, judge="a", filter=kept).value
@@ -157,7 +155,7 @@ def test_a_judge_that_never_votes_for_itself_has_no_legitimate_share() -> None:
 def test_the_interval_of_a_rate_is_that_of_articles() -> None:
     rng = np.random.default_rng(5)
     picks = ["".join(rng.choice(["R", "W"], 2)) for _ in range(40)]
-    found = items.accuracies(table(*(asked(q, "a", "a", p) for q, p in enumerate(picks))), "d")
+    found = [*items.accuracies(table(*(asked(q, "a", "a", p) for q, p in enumerate(picks))), "d")]
     each = one(found, "accuracy_harmful", judge="a", filter="all")
     scores = [p.count("R") / 2 for p in picks]
     sums = [scores[i] + scores[i + 1] for i in range(0, 40, 2)]
@@ -345,7 +343,7 @@ def test_recognition_and_preference_change() -> None:
     parts += [asked(5, "a", "c", "RW", right="a", task="wrote")]
     for q in range(3):
         parts += [asked(q, "a", "a", "WW", repeat=1), asked(q, "a", "a", "RW", condition="wrong_2")]
-    found = measured.recognition(table(*parts), "d")
+    found = [*measured.recognition(table(*parts), "d")]
     assert one(found, "recognition_accuracy", judge="a", dose="0").value == pytest.approx(2.5 / 3)
     assert one(found, "recognition_accuracy", judge="a", dose="2").value == pytest.approx(0.25)
     assert one(found, "recognition_change", judge="a", dose="2").value == pytest.approx((-0.5 - 0.5) / 2)

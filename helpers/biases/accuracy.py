@@ -234,29 +234,27 @@ def agreement(votes: pd.DataFrame, data: str, seed: int = 42, resamples: int = 2
 
 def of_counted(
     tables: Counted, where: Mapping[str, str], data: str, seed: int = 42, resamples: int = 2000
-) -> list[Estimate]:
+) -> Iterator[Estimate]:
     """The estimates of `agreement` from the counts of one source and condition, as published counts have them."""
-    found = []
     for judge, table in tables.judges.items():
         at = {**where, "judge": judge}
         for which in (ALL, CONSISTENT, DECISIVE):
             each = clustered(*judge_sums(table.votes, which), null=None)
-            found.append(estimate("human_agreement", {**at, "votes": which}, each, data))
+            yield estimate("human_agreement", {**at, "votes": which}, each, data)
         agreed, _ = judge_sums(table.votes, ALL)
         of_all = clustered(agreed, table.votes.sum(axis=(1, 2)), null=None)
-        found.append(estimate("human_agreement_of_all", at, of_all, data))
+        yield estimate("human_agreement_of_all", at, of_all, data)
         for which in (ALL, DECISIVE):
             sums = zip(judge_sums(table.shared, which), people_sums(tables.people, which), strict=True)
             gap = clustered(*(np.column_stack(columns) for columns in sums), [1.0, -1.0])
-            found.append(estimate("agreement_gap", {**at, "votes": which}, gap, data, "pp"))
-        found.append(estimate("human_alpha", at, alpha(_plain(table.votes), seed, resamples), data, "alpha"))
+            yield estimate("agreement_gap", {**at, "votes": which}, gap, data, "pp")
+        yield estimate("human_alpha", at, alpha(_plain(table.votes), seed, resamples), data, "alpha")
         counts = {"n": table.judged, "clusters": tables.questions, "method": "counted", "data": data}
-        found.append(Estimate("vote_unreadable_share", at, table.lost / table.judged, **counts))
+        yield Estimate("vote_unreadable_share", at, table.lost / table.judged, **counts)
     for which in (ALL, DECISIVE):
         each = clustered(*people_sums(tables.people, which), null=None)
-        found.append(estimate("human_human_agreement", {**where, "votes": which}, each, data))
-    found.append(estimate("human_human_alpha", where, alpha(tables.people, seed, resamples), data, "alpha"))
-    return found
+        yield estimate("human_human_agreement", {**where, "votes": which}, each, data)
+    yield estimate("human_human_alpha", where, alpha(tables.people, seed, resamples), data, "alpha")
 
 
 def _plain(votes: np.ndarray) -> np.ndarray:

@@ -165,16 +165,14 @@ def habit_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
     return found
 
 
-def odd_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
+def odd_share(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """How many replies hold no decision that can be read; `where`: bias, judge, condition. Takes a decisions frame."""
-    found = []
     for condition in ("decision", "control", "treatment"):
         rows = frame[frame["condition"] == condition]
         for where, part in places(rows):
             lost = (part["outcome"] != "ok").to_numpy(dtype=float)
             share = means("odd_share", part, lost, data, "rate", "no reply")[0]
-            found.append(replace(share, where=where | {"condition": condition}))
-    return found
+            yield replace(share, where=where | {"condition": condition})
 
 
 @dataclass(frozen=True)
@@ -292,21 +290,20 @@ THRESHOLD_METHOD = "logistic regression on the log ratio, scenario-clustered san
 CONDITIONS = {"control": "a1", "treatment": "a2"}
 
 
-def acceptance_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
+def acceptance_rate(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """How often a gamble is accepted, by its ratio of gain to loss and by condition.
 
     `where`: bias, ratio, condition (mean over judges), and with judge. Takes `pairs`.
     """
-    rows, found = _gambles(table), []
+    rows = _gambles(table)
     for ratio, part in rows.groupby("ratio", sort=True):
         for condition, name in CONDITIONS.items():
             at = {"ratio": f"{ratio:g}", "condition": condition}
             rates = means("acceptance_rate", part, part[name].to_numpy(dtype=float), data, "rate", "no readable answer")
-            found += [replace(each, where={**each.where, **at}) for each in rates]
-    return found
+            yield from (replace(each, where={**each.where, **at}) for each in rates)
 
 
-def thresholds(table: pd.DataFrame, data: str) -> list[Estimate]:
+def thresholds(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """The log ratio at which half accept, in control and treatment, and the difference: loss aversion beyond risk.
 
     `acceptance_threshold` (where + condition) and `threshold_ratio` = treatment - control, both log; `where`: bias
@@ -314,15 +311,13 @@ def thresholds(table: pd.DataFrame, data: str) -> list[Estimate]:
     No number where acceptance does not rise measurably with the ratio, where all or none accept, where a ratio parts
     the accepted from the declined without exception, and where half accept only beyond the ratios asked. Takes `pairs`.
     """
-    found = []
     solvers = [partial(threshold, name=name) for name in CONDITIONS.values()]
     for where, both in solved(_gambles(table), *solvers):
         for name, each in zip(CONDITIONS, both, strict=True):
             place = where | {"condition": name}
-            found.append(estimate("acceptance_threshold", place, interval(each, THRESHOLD_METHOD), data, "log"))
+            yield estimate("acceptance_threshold", place, interval(each, THRESHOLD_METHOD), data, "log")
         difference = together(both[::-1], [1, -1])
-        found.append(estimate("threshold_ratio", where, interval(difference, THRESHOLD_METHOD, null=0.0), data, "log"))
-    return found
+        yield estimate("threshold_ratio", where, interval(difference, THRESHOLD_METHOD, null=0.0), data, "log")
 
 
 def _gambles(table: pd.DataFrame) -> pd.DataFrame:

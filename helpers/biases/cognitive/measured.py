@@ -82,19 +82,17 @@ def batches(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     return found
 
 
-def excesses(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+def excesses(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
     """What is left of each published metric when its placebo is taken off, pair by pair: `<metric>_excess`.
 
     `where` as in `batches`; p by sign flips over scenarios. Takes `pairs`.
     """
-    found = []
     for rows, batch in made_for(table):
         if batch.placebo:
             left = batch.published(rows, "treatment") - batch.published(rows, "placebo")
             for cell in cells(rows, left, batch.weights(rows)):
                 interval = cell_interval(cell, seed, NEEDS_REPEAT)
-                found.append(estimate(f"{batch.id}_excess", cell.where, interval, data, "score"))
-    return found
+                yield estimate(f"{batch.id}_excess", cell.where, interval, data, "score")
 
 
 def made_for(table: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, Batch]]:
@@ -121,14 +119,12 @@ def resampled(cell: Cell, seed: int, reason: str) -> Interval:
     return replace(interval, n=cell.n, clusters=used, method=named(interval.method, cell))
 
 
-def _effective(rows: pd.DataFrame, weights: np.ndarray, id: str, data: str) -> list[Estimate]:
-    found = []
+def _effective(rows: pd.DataFrame, weights: np.ndarray, id: str, data: str) -> Iterator[Estimate]:
     for cell in cells(rows, weights, weights):  # sums of w² and of w
         squares, total = cell.numerators.sum(), cell.denominators.sum()
         value = float(total**2 / squares) if squares else NAN
         method = "(sum w)² / sum w²"
-        found.append(Estimate(id, cell.where, value, n=cell.n, unit="count", method=method, data=data))
-    return found
+        yield Estimate(id, cell.where, value, n=cell.n, unit="count", method=method, data=data)
 
 
 def _on_scale(rows: pd.DataFrame, which: str, of: Callable[..., np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -186,20 +182,20 @@ NO_OPTIONS = "no pair of options that the published metric is defined for"
 PARAMETERS = ["k", "x1", "x2", "flip_control", "flip_treatment"]
 
 
-def ratio_scale(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+def ratio_scale(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
     """The mean of the published B and of |B| (0/0 counts 0, as published), and |B| of a random answerer.
 
     `ratio_scale`, `ratio_scale_absolute`; `where`: bias (mean over judges), and bias, judge. `ratio_scale_random`:
     where bias; exact, the mean over these pairs' parameters. Takes `pairs`; those without parameters are left out.
     """
-    rows, found = table[table["k"].notna()], []
+    rows = table[table["k"].notna()]
     if rows.empty:
-        return found
+        return
     values = score(*(rows[name] for name in ("i1", "i2", "options", *PARAMETERS)))
-    found += means("ratio_scale", rows, values, data, "score", NO_OPTIONS)
+    yield from means("ratio_scale", rows, values, data, "score", NO_OPTIONS)
     for cell in cells(rows, np.abs(values)):
         interval = resampled(cell, seed, NO_OPTIONS)
-        found.append(estimate("ratio_scale_absolute", cell.where, interval, data, "score"))
+        yield estimate("ratio_scale_absolute", cell.where, interval, data, "score")
     for bias, part in rows.groupby("category", sort=True, observed=True):
         kinds = part.groupby(["options", *PARAMETERS], observed=True).size()
         each = [
@@ -208,8 +204,7 @@ def ratio_scale(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         ]
         facts = {"n": len(part), "unit": "score", "method": "exact: all pairs of options, each as likely", "data": data}
         value = float(np.average(each, weights=kinds))
-        found.append(Estimate("ratio_scale_random", {"bias": str(bias)}, value, **facts))
-    return found
+        yield Estimate("ratio_scale_random", {"bias": str(bias)}, value, **facts)
 
 
 #: So often a selection of arguments is drawn; all else is computed without drawing.

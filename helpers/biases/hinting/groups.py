@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
@@ -35,17 +35,16 @@ def in_group(estimates: Sequence[Estimate], hint: str) -> list[Estimate]:
     return [replace(each, where={**each.where, "hint": hint}) for each in estimates]
 
 
-def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
     """Every published metric of each group by its own judgments; `where` holds the hint ("none": blind).
 
     A group without a valid ranking has only its unreadable share.
     """
-    found = []
     for hint in (CONTROL, *hints_in(frame)):
         part = frame[frame["condition"] == hint]
         if part.empty:
             continue
-        found += in_group(rates.unreadable_share(part, data), hint)
+        yield from in_group(rates.unreadable_share(part, data), hint)
         if not (part["top"] == 1.0).any():
             continue
         metrics = [
@@ -56,18 +55,16 @@ def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
             *(each for each in rates.categories(part, data) if each.id != "category_top1_rate"),
             *defended.excess_self_preference(part, data),
         ]
-        found += in_group(metrics, hint)
-    return found
+        yield from in_group(metrics, hint)
 
 
-def spread_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+def spread_change(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
     """How much each hint changes each metric of spread against blind, in pp, questions paired (`where`: hint, metric).
 
     BCa over questions at a level that holds for the confirmatory hints and all metrics together (Bonferroni).
     """
     family = len(CONFIRMATORY) * len(SPREADS)
     level = 1 - LEVEL / family
-    found = []
     for hint in hints_in(frame):
         both = frame[frame["condition"].isin([hint, CONTROL])]
         for number, metric in enumerate(SPREADS, seed):
@@ -83,8 +80,7 @@ def spread_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
                 statistic = rates.statistic_of(both, metric, columns)
                 interval = bca(x, d, partial(_difference, statistic), number, RESAMPLES, level)
                 interval = replace(interval, n=n, method=f"{interval.method}, {level:.1%} ({family} together)")
-            found.append(rates.estimate("spread_change", {"hint": hint, "metric": metric}, interval, data, "pp"))
-    return found
+            yield rates.estimate("spread_change", {"hint": hint, "metric": metric}, interval, data, "pp")
 
 
 def _difference(statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
@@ -132,7 +128,7 @@ _CAPTIONS = {
 Rows = Mapping[str, Mapping[str, float]]
 
 
-def chance(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+def chance(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
     """How far the lowest group of each metric and category lies below the mean of all groups, and how far by chance.
 
     `group_gap` (`where`: metric or category, and side: lowest, of metrics also highest), in pp; `group_gap_by_chance`:
@@ -141,7 +137,6 @@ def chance(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     hints = [hint for hint in (CONTROL, *hints_in(frame)) if (frame["condition"] == hint).any()]
     rows = [({"metric": id}, id, frame) for id in METRICS]
     rows += [({"category": str(name)}, AVERAGE, part) for name, part in frame.groupby("category", sort=True)]
-    found = []
     for number, (where, metric, part) in enumerate(rows if len(hints) > 1 else []):
         sums = sums_by_group(part, hints, metric)
         if sums is None or len(sums[2]) < (1 if metric in METRICS[:2] else 2):
@@ -149,15 +144,13 @@ def chance(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         x, d, columns = sums
         statistic, n = rates.statistic_of(part, metric, columns), _judgments(d, metric, columns)
         dealt = deal_groups(x, d, statistic, seed + number, DRAWS if len(x) >= MIN_CLUSTERS else 0)
-        found += gaps(where, statistic(x.sum(axis=0) / d.sum(axis=0)), dealt, n, len(x), _DEALT, data)
-    return found
+        yield from gaps(where, statistic(x.sum(axis=0) / d.sum(axis=0)), dealt, n, len(x), _DEALT, data)
 
 
 def gaps(
     where: Mapping[str, str], observed: np.ndarray, dealt: np.ndarray, n: int, clusters: int, method: str, data: str
-) -> list[Estimate]:
+) -> Iterator[Estimate]:
     """`chance` of one row, from its value in each group, (groups,), and the same dealt anew, (draws, groups)."""
-    found = []
     for side, sign in (("lowest", 1), ("highest", -1))[: 2 if "metric" in where else 1]:
         gap, draws = (sign * each.mean(axis=-1) - (sign * each).min(axis=-1) for each in (observed, dealt))
         draws = draws[~np.isnan(draws)]
@@ -165,10 +158,9 @@ def gaps(
         mean, low, high = (draws.mean(), *np.quantile(draws, (0.025, 0.975))) if len(draws) else [math.nan] * 3
         place, common = {**where, "side": side}, {"n": n, "clusters": clusters, "unit": "sd_pp", "data": data}
         why = method if len(draws) else f"not dealt anew below {MIN_CLUSTERS} questions"
-        found.append(Estimate("group_gap", place, float(gap), method="bare difference", p=float(p), **common))
+        yield Estimate("group_gap", place, float(gap), method="bare difference", p=float(p), **common)
         bounds = (float(mean), float(low), float(high))
-        found.append(Estimate("group_gap_by_chance", place, *bounds, method=why, **common))
-    return found
+        yield Estimate("group_gap_by_chance", place, *bounds, method=why, **common)
 
 
 # --- which group is lowest --------------------------------------------------------------------------------------------
@@ -391,23 +383,21 @@ def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> li
         votes = np.array([[count, n - count] for count in row.values()])
         shares, dealt = (each[..., 0] / n for each in (votes, deal_counts(votes, number, DRAWS)))
         found += gaps({"category": category}, shares, dealt, n * len(row), 0, DEALT, "published")
-    return found + ranks(found)
+    return [*found, *ranks(found)]
 
 
 def _chance(
     own: Mapping[str, Mapping[str, int]], every: Mapping[str, Mapping[str, int]], n: int, total: int
-) -> list[Estimate]:
+) -> Iterator[Estimate]:
     """`groups.chance` of the metrics, from counts: votes are dealt anew to the groups, as if they were independent."""
     firsts, shares = (np.array([[*row.values()] for row in counts.values()]) for counts in (own, every))
     votes = [np.stack([column, n - column], axis=1) for column in firsts.T]
     by_vendor = firsts / n, np.stack([deal_counts(each, i, DRAWS)[..., 0] for i, each in enumerate(votes)], axis=-1) / n
     overall = shares / total, deal_counts(shares, len(votes), DRAWS) / total
-    found = []
     for metric in ("average_self_bias", "deviation_from_expected", "balance", "consistency_vendors"):
         statistic = rates.statistic(metric, [1 / len(votes)] * len(votes))
         values = map(statistic, overall if metric == "balance" else by_vendor)
-        found += gaps({"metric": metric}, *values, total * len(own), 0, DEALT, "published")
-    return found
+        yield from gaps({"metric": metric}, *values, total * len(own), 0, DEALT, "published")
 
 
 def _categories(block: Mapping[str, Any]) -> list[Estimate]:
@@ -430,22 +420,20 @@ def _changes(hinted: Mapping[str, float], blind: Mapping[str, float], hint: str,
     ]
 
 
-def ranks(estimates: Sequence[Estimate]) -> list[Estimate]:
+def ranks(estimates: Sequence[Estimate]) -> Iterator[Estimate]:
     """Which groups have the lowest and the highest value of a row, and how many share the lowest, as counts.
 
     `is_lowest`, `is_highest` (`where`: row, hint; 1 or 0) and `lowest_groups` (`where`: row); a row is a metric or a
     category. Only rows that all groups have.
     """
-    found = []
     for (_, row), values in rows_of(estimates).items():
         if len(values) < 1 + len(CONFIRMATORY):
             continue
         least, most = lowest(values), highest(values)
-        found.append(published_count("lowest_groups", {"row": row}, len(least), len(values)))
+        yield published_count("lowest_groups", {"row": row}, len(least), len(values))
         for id, chosen in (("is_lowest", least), ("is_highest", most)):
             places = {hint: {"row": row, "hint": hint} for hint in values}
-            found += [published_count(id, at, hint in chosen, len(values)) for hint, at in places.items()]
-    return found
+            yield from (published_count(id, at, hint in chosen, len(values)) for hint, at in places.items())
 
 
 def totals(estimates: Sequence[Estimate]) -> dict[str, tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -147,13 +147,12 @@ def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> 
     return found
 
 
-def hint_bounds(frame: pd.DataFrame, data: str) -> list[Estimate]:
+def hint_bounds(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """Between what each hint's effect lies, whatever the lost verdicts of its pairs would have been, in pp.
 
     `hint_effect_bound` (`where`: hint, vendor, bound): "high" if all verdicts lost under the hint were for the own
     vendor and none of those lost blind (Manski 1990), "low" the reverse. No tests; `method` counts what was lost.
     """
-    found = []
     for hint in hints_in(frame):
         both = pairs(frame, hint, lost=True)
         if both.empty:
@@ -166,8 +165,7 @@ def hint_bounds(frame: pd.DataFrame, data: str) -> list[Estimate]:
                 interval = contrast(sums, weights, null=None)
                 method = f"{interval.method}; lost by all: {lost[0]} under the hint, {lost[1]} blind"
                 where = {"hint": hint, "vendor": vendor, "bound": bound}
-                found.append(estimate("hint_effect_bound", where, replace(interval, method=method), data, "pp"))
-    return found
+                yield estimate("hint_effect_bound", where, replace(interval, method=method), data, "pp")
 
 
 def _equivalence(sums: Sums, weights: Sequence[float], margin_pp: float) -> Interval:
@@ -182,12 +180,12 @@ def _equivalence(sums: Sums, weights: Sequence[float], margin_pp: float) -> Inte
     return replace(interval, p=p, method=f"{interval.method}, 90 %; two one-sided tests, margin {margin_pp:g} pp")
 
 
-def category_hint_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
+def category_hint_effect(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """The average effect of each hint within each category, in pp: exploratory, and without interval below 10.
 
     NaN where a vendor has no pair in the category.
     """
-    found, every = [], len(judging(frame))
+    every = len(judging(frame))
     for hint in hints_in(frame):
         for category, part in pairs(frame, hint).groupby("category", sort=True):
             sums = cluster_sums(part, "difference", "question_id", "judge_vendor")
@@ -195,8 +193,7 @@ def category_hint_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
             if len(sums.columns) < every:
                 interval = no_interval(math.nan, interval.n, interval.clusters, "no pair of one of the vendors")
             where = {"hint": hint, "category": str(category)}
-            found.append(estimate("category_hint_effect", where, interval, data, "pp"))
-    return found
+            yield estimate("category_hint_effect", where, interval, data, "pp")
 
 
 VERDICTS = ("different", "equivalent", "inconclusive")

@@ -328,12 +328,11 @@ def first_position_effect(table: pd.DataFrame, data: str, seed: int) -> list[Est
     return found
 
 
-def signed_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
+def signed_rates(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """The parts and companions of the first-position effect; `where`: judge, candidate. Takes `pairs`.
 
     The raw score of Shi et al. 2024 is `preference_fairness` times the readable pairs.
     """
-    found = []
     for where, rows in comparisons(table[table["condition"] == "none"]):
         rows = rows[rows["kind"] != INVALID]
         lean, each = leaning(rows), verdicts(rows)
@@ -348,5 +347,4 @@ def signed_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
             "preference_fairness": mean_interval(rows, fairness, reason=NO_PAIR),
         }
         units = {"graded_position_effect": "score", "preference_fairness": "score"}
-        found += [estimate(id, where, interval, data, units.get(id, "rate")) for id, interval in numbers.items()]
-    return found
+        yield from (estimate(id, where, interval, data, units.get(id, "rate")) for id, interval in numbers.items())

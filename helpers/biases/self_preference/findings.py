@@ -334,15 +334,13 @@ def _phases(table: pd.DataFrame, *more: str) -> Iterator[tuple[tuple[str, ...], 
         yield key, before, after
 
 
-def _changes(total: pd.DataFrame) -> list[Estimate]:
-    found = []
+def _changes(total: pd.DataFrame) -> Iterator[Estimate]:
     for (run, records), before, after in _phases(total):
         for id, k, n in RATES:
             where = {"rate": id, "run": run, "records": records}
             change = after[k] / after[n] - before[k] / before[n]
             why = NO_PAIRS if before["records"] == after["records"] else OTHERS
-            found.append(published_value("published_change", where, change, int(before[n] + after[n]), "pp", why))
-    return found
+            yield published_value("published_change", where, change, int(before[n] + after[n]), "pp", why)
 
 
 def _falls(table: pd.DataFrame, total: pd.DataFrame) -> list[Estimate]:
@@ -355,25 +353,20 @@ def _falls(table: pd.DataFrame, total: pd.DataFrame) -> list[Estimate]:
     return [published_count("accuracy_falls", at, sum(fell[key]), len(fell[key])) for key, at in places.items()]
 
 
-def _retention(published: Mapping[str, Any]) -> list[Estimate]:
+def _retention(published: Mapping[str, Any]) -> Iterator[Estimate]:
     block = published["retention"]
-    found = []
     for row in block["counts"]:
         where = {"run": block["run"], "judge": row["judge"], "opponent": row["opponent"]}
-        found.append(published_rate("published_retention", where, row["kept"], row["pairs"]))
-    return found
+        yield published_rate("published_retention", where, row["kept"], row["pairs"])
 
 
-def _generators(published: Mapping[str, Any]) -> list[Estimate]:
-    block, found = published["generators"], []
+def _generators(published: Mapping[str, Any]) -> Iterator[Estimate]:
+    block = published["generators"]
     for model, row in block["counts"].items():
         where = {"model": model}
-        found += [
-            published_rate("generator_accuracy", where, row["correct"], row["evaluated"]),
-            published_rate("generator_accuracy_all", where, row["correct"], block["questions"]),
-            published_count("generator_skipped", where, row["skipped"], block["questions"]),
-        ]
-    return found
+        yield published_rate("generator_accuracy", where, row["correct"], row["evaluated"])
+        yield published_rate("generator_accuracy_all", where, row["correct"], block["questions"])
+        yield published_count("generator_skipped", where, row["skipped"], block["questions"])
 
 
 def _code_pairs(published: Mapping[str, Any]) -> list[Estimate]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -188,24 +188,22 @@ RATES: dict[str, Callable[[pd.DataFrame], Interval]] = {
 }
 
 
-def accuracies(table: pd.DataFrame, data: str, ids: Sequence[str] = (*RATES, "retention")) -> list[Estimate]:
+def accuracies(table: pd.DataFrame, data: str, ids: Sequence[str] = (*RATES, "retention")) -> Iterator[Estimate]:
     """How often each judge picks the right answer, at first asking, before and after the filter for consistency.
 
     `where`: judge and, but for `naive_harmful_rate` and `retention`, filter ("all": an item whose orders disagree
     counts 1/2; "consistent": it is left out). Those of `ids`. Takes `items`.
     """
-    found = []
     for name, rows in complete(before(table)).groupby("judge", observed=True, sort=True):
         judge = {"judge": str(name)}
         for kept, each in (("all", rows), ("consistent", rows[rows["consistent"]])):
             for id in RATES:
                 if id in ids and id != "naive_harmful_rate":
-                    found.append(made(id, judge | {"filter": kept}, RATES[id](each), data))
+                    yield made(id, judge | {"filter": kept}, RATES[id](each), data)
                 elif id in ids and kept == "all":
-                    found.append(made(id, judge, RATES[id](each), data))
+                    yield made(id, judge, RATES[id](each), data)
         if "retention" in ids:
-            found.append(made("retention", judge, share(rows.assign(kept=rows["consistent"] * 1.0), "kept"), data))
-    return found
+            yield made("retention", judge, share(rows.assign(kept=rows["consistent"] * 1.0), "kept"), data)
 
 
 def own_probability(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -218,20 +216,18 @@ def own_probability(table: pd.DataFrame, data: str) -> list[Estimate]:
     return share_by_judge("own_wrong_probability", rows.assign(own_vote=1 - rows["probability"]), "own_vote", data)
 
 
-def counts(table: pd.DataFrame, data: str) -> list[Estimate]:
+def counts(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """How many pairs each judge was shown unedited, of how many it gave a verdict both ways, and on how many it held.
 
     `funnel_pairs`, `funnel_items` (a verdict in both orders), `funnel_consistent` (the same answer both times), at
     first asking. `where`: judge, own ("right", "wrong" or "other": pairs of other authors).
     """
-    found = []
     for (judge, own), rows in before(table).groupby(["judge", "own"], observed=True, sort=True):
         steps = {"pairs": len(rows), "items": rows["score"].notna().sum(), "consistent": rows["consistent"].sum()}
         for step, count in steps.items():
             interval = no_interval(float(count), len(rows), 0, "counted")
             where = {"judge": str(judge), "own": str(own) or "other"}
-            found.append(made(f"funnel_{step}", where, interval, data, "count"))
-    return found
+            yield made(f"funnel_{step}", where, interval, data, "count")
 
 
 def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:

@@ -12,7 +12,7 @@ is identified; then `obfuscation_against_other_author`, within one judge, is the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -219,7 +219,7 @@ def _named(table: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(named=np.where(right, rows["score"], 1 - rows["score"]), named_unedited=unedited)
 
 
-def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:
+def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> Iterator[Estimate]:
     """How often a judge names its own answer as its own, at each dose ("0": unedited), and what its preference does.
 
     Harmful items, both orders. `where`: judge, dose; of `recognition_balanced`, which is unedited: judge.
@@ -227,11 +227,11 @@ def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]
     judges, votes = authors(table), dict(moved(table, "wrong"))
     doses = {"0": _named(table[table["condition"] == "none"])}
     doses |= {dose: _named(rows) for dose, rows in split_arms(table, "wrong")}
-    found = [each for judge in judges for each in _balanced(_of(doses["0"], judge), judge, data)]
+    yield from (each for judge in judges for each in _balanced(_of(doses["0"], judge), judge, data))
     for dose, every in doses.items():
         rows = _harmful(every).assign(moved=lambda rows: rows["named"] - rows["named_unedited"])
         known = [judge for judge in judges if (rows["judge"] == judge).any()]
-        found += each_judge(
+        yield from each_judge(
             "recognition_accuracy", known, rows, lambda part: share(part, "named"), data, "rate", dose=dose
         )
         if dose == "0":
@@ -240,11 +240,10 @@ def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]
             rows[rows["moved"].notna()],
             partial(tested, value="moved", seed=seed, reason="not asked unedited"),
         )
-        found += each_judge("recognition_change", known, both, shift, data, dose=dose)
+        yield from each_judge("recognition_change", known, both, shift, data, dose=dose)
         own, why = _harmful(votes[dose]), "no own wrong answer was judged edited and again"
         vote = partial(tested, value="vote", seed=seed, reason=why)
-        found += each_judge("preference_change", judges, own.assign(vote=-own["change"]), vote, data, dose=dose)
-    return found
+        yield from each_judge("preference_change", judges, own.assign(vote=-own["change"]), vote, data, dose=dose)
 
 
 def recognition_balanced(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -269,7 +268,7 @@ def _balanced(rows: pd.DataFrame, judge: str, data: str) -> list[Estimate]:
     return [made("recognition_balanced", {"judge": judge}, interval, data)]
 
 
-def harmful_score(table: pd.DataFrame, data: str) -> list[Estimate]:
+def harmful_score(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """How often the right answer is picked on a judge's harmful items, asked again and edited, by it and by others.
 
     `where`: judge, by ("own" | "third party"), arm ("repeat" | "edited" at the smallest dose). Only items that both
@@ -277,17 +276,15 @@ def harmful_score(table: pd.DataFrame, data: str) -> list[Estimate]:
     """
     rows = next((rows for dose, rows in moved(table, "wrong") if dose.isdigit()), None)
     if rows is None:
-        return []
+        return
     both, why = against(_harmful(rows), third_parties(rows), PAIR), why_none(table, NO_THIRD)
     columns = {("own", "repeat"): "score_control", ("own", "edited"): "score"}
     columns |= {("third party", arm): f"{column}_other" for (_, arm), column in columns.items()}
-    found = []
     for judge in authors(table):
         mine = _of(both, judge)
         for (by, arm), column in columns.items():
             rate = share(mine, column, why)
-            found.append(made("harmful_score", {"judge": judge, "by": by, "arm": arm}, rate, data))
-    return found
+            yield made("harmful_score", {"judge": judge, "by": by, "arm": arm}, rate, data)
 
 
 STRATA = ("same label", "other label", "all")

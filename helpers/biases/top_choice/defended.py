@@ -40,16 +40,13 @@ UNBALANCED = "orders not balanced: holds the candidates' quality too"
 UNEVEN = 0.15
 
 
-def excess_self_preference(frame: pd.DataFrame, data: str) -> list[Estimate]:
+def excess_self_preference(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """Own judges minus other vendors' judges on the same answers, in pp, a vendor each."""
-    votes, found = frames.picks(frame), []
+    votes = frames.picks(frame)
     for vendor in vendors(frame):
         sums = placed_first(votes.assign(mine=votes["judge_vendor"] == vendor), vendor, "mine")
         if len(sums.columns) == 2:  # others, then those of the vendor
-            found.append(
-                estimate("excess_self_preference", {"vendor": vendor}, contrast(sums, [-1.0, 1.0]), data, "pp")
-            )
-    return found
+            yield estimate("excess_self_preference", {"vendor": vendor}, contrast(sums, [-1.0, 1.0]), data, "pp")
 
 
 def third_party_log_odds(frame: pd.DataFrame, data: str) -> list[Estimate]:
@@ -158,7 +155,7 @@ def sensitivity(frame: pd.DataFrame, data: str) -> list[Estimate]:
     return [each for name in names for each in self_preference(frame, data, name)]
 
 
-def position_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
+def position_effect(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """How much more often than 1 in k each slot wins, in pp; `where` counts slots from 1, as people do.
 
     Orders in which some candidate took some slot more than UNEVEN (a share of its share) too often or too seldom mix
@@ -167,13 +164,12 @@ def position_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
     votes = frames.picks(frame).dropna(subset=["slot"])
     shown = balance_of_orders(frame).to_numpy(dtype=float)
     uneven = (np.abs(shown / shown.mean(axis=1, keepdims=True) - 1) > UNEVEN).any()
-    slots, found = sorted(frame["slot"].dropna().astype(int).unique()), []
+    slots = sorted(frame["slot"].dropna().astype(int).unique())
     for slot in slots:
         excess = (votes["slot"] == slot).astype(float) - 1 / len(slots)
         interval = mean_interval(votes, excess, strata="category", null=0.0)
         each = estimate("position_effect", {"slot": str(slot + 1)}, interval, data, "pp")
-        found.append(replace(each, method=f"{each.method}; {UNBALANCED}") if uneven else each)
-    return found
+        yield replace(each, method=f"{each.method}; {UNBALANCED}") if uneven else each
 
 
 def agreement(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import NormalDist, fmean, pstdev
@@ -113,26 +113,25 @@ def vendor_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
     return [estimate("vendor_share", {"vendor": vendor}, share, data) for vendor, share in shares.items()]
 
 
-def self_bias(frame: pd.DataFrame, data: str) -> list[Estimate]:
+def self_bias(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """How often a vendor's judges, pooled, rank their own vendor first; naive differences; the mean over vendors.
 
     Nothing where no judge's vendor has a candidate.
     """
-    sums, shares, found = own_rates(frame), expected_shares(frame), []
+    sums, shares = own_rates(frame), expected_shares(frame)
     if sums is None:
-        return []
+        return
     for vendor, weights in column_weights(sums, average=False).items():
         rate = estimate("self_bias", {"vendor": vendor}, contrast(sums, weights, null=None), data)
-        found += above_expected(rate, shares[vendor])
-    return [*found, estimate("average_self_bias", {}, own_mean(frame, sums), data)]
+        yield from above_expected(rate, shares[vendor])
+    yield estimate("average_self_bias", {}, own_mean(frame, sums), data)
 
 
-def categories(frame: pd.DataFrame, data: str) -> list[Estimate]:
+def categories(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """First places by category: judge vendor x vendor, own vendor, and the mean over vendors.
 
     Vendors whose judges were asked in a category and gave no valid ranking have an own rate without a number.
     """
-    found = []
     for category, part in frame.groupby("category", sort=True):
         votes, own, place = votes_of(part), own_rates(part), {"category": str(category)}
         for vendor in vendors(frame) if len(votes) else ():
@@ -140,25 +139,22 @@ def categories(frame: pd.DataFrame, data: str) -> list[Estimate]:
             for judge_vendor, weights in column_weights(sums, average=False).items():
                 rate = contrast(sums, weights, null=None)
                 where = {"judge_vendor": judge_vendor, **place, "vendor": vendor}
-                found.append(estimate("category_top1_rate", where, rate, data))
+                yield estimate("category_top1_rate", where, rate, data)
                 if judge_vendor == vendor:
-                    found.append(estimate("category_self_bias", {"vendor": vendor, **place}, rate, data))
+                    yield estimate("category_self_bias", {"vendor": vendor, **place}, rate, data)
         lost = no_interval(NAN, 0, 0, "no valid ranking")
         for vendor in sorted({*expected_shares(part)} - {*votes["judge_vendor"]}):
-            found.append(estimate("category_self_bias", {"vendor": vendor, **place}, lost, data))
+            yield estimate("category_self_bias", {"vendor": vendor, **place}, lost, data)
         if own is not None:
-            found.append(estimate("category_average_self_bias", place, own_mean(part, own), data))
-    return found
+            yield estimate("category_average_self_bias", place, own_mean(part, own), data)
 
 
-def tier_preference(frame: pd.DataFrame, data: str) -> list[Estimate]:
+def tier_preference(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """Of a vendor's first places, the share of each of its tiers (all judges)."""
-    found = []
     for vendor, rows in votes_of(frame).groupby("candidate_vendor", sort=True):
         for tier in sorted(frame.loc[frame["candidate_vendor"] == vendor, "candidate_tier"].unique()):
             share = mean_interval(rows, (rows["candidate_tier"] == tier).astype(float), strata="category")
-            found.append(estimate("tier_preference", {"vendor": str(vendor), "tier": str(tier)}, share, data))
-    return found
+            yield estimate("tier_preference", {"vendor": str(vendor), "tier": str(tier)}, share, data)
 
 
 def score_means(frame: pd.DataFrame, data: str) -> list[Estimate]:
@@ -171,16 +167,15 @@ def score_means(frame: pd.DataFrame, data: str) -> list[Estimate]:
     return estimate_means("score_mean", rows, rows["score"], data, "score", by, None, strata="category")
 
 
-def bias_difference(frame: pd.DataFrame, data: str) -> list[Estimate]:
+def bias_difference(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """A judge's own-vendor rate minus the unweighted mean of all other judges' rates for that vendor, in pp."""
-    votes, found = votes_of(frame), []
+    votes = votes_of(frame)
     others = votes["judge"].nunique() - 1
     for judge, vendor in sorted(set(zip(votes["judge"], votes["judge_vendor"], strict=True))):
         if vendor in vendors(frame) and others:
             sums = placed_first(votes, vendor, "judge")
             gap = contrast(sums, [1.0 if column == judge else -1 / others for column in sums.columns])
-            found.append(estimate("bias_difference", {"judge": judge}, gap, data, "pp"))
-    return found
+            yield estimate("bias_difference", {"judge": judge}, gap, data, "pp")
 
 
 # --- how unevenly: metrics of several rates ---------------------------------------------------------------------------
@@ -228,13 +223,12 @@ def statistic(metric: str, expected: Sequence[float] = ()) -> Callable[[np.ndarr
     return lambda rates: np.std(rates, axis=-1)
 
 
-def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+def spread(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
     """Deviation from the expected shares, balance and both consistencies, each with its noise floor, as fractions.
 
     BCa over questions; `<id>_noise_floor` is what the metric would show on average if every rate were the expected one
     (deviation) or their mean, `<id>_corrected` the metric less its bootstrap bias. The spread of one rate is NaN.
     """
-    found = []
     for number, id in enumerate(SPREADS, seed):
         x, d, columns = rate_sums(frame, id)
         judged = (d[:, 0] > 0).any(axis=1)
@@ -247,10 +241,10 @@ def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         if id != "deviation_from_expected" and len(columns) - len(absent) < 2:
             why = "one rate alone has no spread"
         if why:
-            found.append(estimate(id, {}, no_interval(NAN, n, len(x), why), data, "sd_pp"))
+            yield estimate(id, {}, no_interval(NAN, n, len(x), why), data, "sd_pp")
             continue
         metric = statistic_of(frame, id, columns)
-        found.append(estimate(id, {}, replace(bca(x, d, metric, number), n=n), data, "sd_pp"))
+        yield estimate(id, {}, replace(bca(x, d, metric, number), n=n), data, "sd_pp")
         with np.errstate(invalid="ignore"):
             level = np.full(len(columns), (x.sum(axis=0) / d.sum(axis=0)).mean())
         if id == "deviation_from_expected":
@@ -258,8 +252,7 @@ def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         beside = {"noise_floor": noise_floor(x, d, metric, level, number)}
         beside["corrected"] = bias_corrected(x, d, metric, number)
         given = {"n": n, "clusters": len(x), "unit": "sd_pp", "method": "resampled", "data": data}
-        found += [Estimate(f"{id}_{name}", {}, value, **given) for name, value in beside.items()]
-    return found
+        yield from (Estimate(f"{id}_{name}", {}, value, **given) for name, value in beside.items())
 
 
 # --- the same from published counts, where rows were never published: the best that margins can say -------------------
@@ -335,56 +328,52 @@ def from_margins(own: Mapping[str, tuple[int, int]], every: Mapping[str, int]) -
     return found + [published_value(id, {}, value, n, "sd_pp", NO_ROWS) for id, value in spreads.items()]
 
 
-def bias_differences(counts: Counts) -> list[Estimate]:
+def bias_differences(counts: Counts) -> Iterator[Estimate]:
     """Each judge's own-vendor rate minus the unweighted mean of all other judges' rates for that vendor, in pp."""
-    found, n = [], sum(sum(row.values()) for row in counts.values())
+    n = sum(sum(row.values()) for row in counts.values())
     for judge in sorted(counts):
         rates = {name: row.get(vendor_of(judge), 0) / sum(row.values()) for name, row in counts.items()}
         value = rates.pop(judge) - fmean(rates.values())
         why = "no interval: the pairing by question is not published"
-        found.append(published_value("bias_difference", {"judge": judge}, value, n, "pp", why))
-    return found
+        yield published_value("bias_difference", {"judge": judge}, value, n, "pp", why)
 
 
-def _log_odds(pooled: Counts) -> list[Estimate]:
+def _log_odds(pooled: Counts) -> Iterator[Estimate]:
     """Third-party log-odds with the delta-method error of independent counts; three vendors with judges only."""
     from ...stats.models import THIRD_PARTY, third_party_log_odds
 
     table = np.array([[*row.values()] for row in pooled.values()])
     if table.shape != (3, 3):
-        return []
-    found = []
+        return
     for vendor, value, weights in zip(pooled, third_party_log_odds(table), THIRD_PARTY, strict=True):
         se = math.sqrt((weights**2 / np.maximum(table, 0.5)).sum())
         bounds = (float(value) + half * se for half in (0, -Z, Z))
         interval = Interval(*bounds, se, int(table.sum()), 0, f"delta method; {INDEPENDENT}")
-        found.append(estimate("third_party_log_odds", {"vendor": vendor}, interval, "published", "logit"))
-    return found
+        yield estimate("third_party_log_odds", {"vendor": vendor}, interval, "published", "logit")
 
 
-def _categories(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> list[Estimate]:
+def _categories(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> Iterator[Estimate]:
     """Category shares from judge vendor -> category -> vendor counts."""
     found = published_shares("category_top1_rate", counts, "judge_vendor", "category", "vendor")
+    yield from found
     own = [each for each in found if each.where["vendor"] == each.where["judge_vendor"]]
     own = [replace(e, id="category_self_bias", where={k: e.where[k] for k in ("vendor", "category")}) for e in own]
     for category in dict.fromkeys(each.where["category"] for each in own):
         rates = [each for each in own if each.where["category"] == category]
         why, n, value = f"no interval; {INDEPENDENT}", sum(e.n for e in rates), fmean(e.value for e in rates)
-        found.append(published_value("category_average_self_bias", {"category": category}, value, n, "rate", why))
-    return [*found, *own]
+        yield published_value("category_average_self_bias", {"category": category}, value, n, "rate", why)
+    yield from own
 
 
-def _scores(scores: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]) -> list[Estimate]:
+def _scores(scores: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]) -> Iterator[Estimate]:
     """Mean scores with the t interval of one judge's questions (independent by construction)."""
-    found = []
     for judge, by_vendor in scores.items():
         for vendor, by_tier in by_vendor.items():
             for tier, row in by_tier.items():
                 n, se = int(row["n"]), row["sd"] / math.sqrt(row["n"])
                 mean = t_interval(row["mean"], se, n - 1, n, n, "t over questions", null=None)
                 where = {"judge": judge, "vendor": vendor, "tier": tier}
-                found.append(estimate("score_mean", where, mean, "published", "score"))
-    return found
+                yield estimate("score_mean", where, mean, "published", "score")
 
 
 def from_published(published: Mapping[str, Any]) -> list[Estimate]:

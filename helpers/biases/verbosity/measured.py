@@ -88,7 +88,7 @@ STRATA = {"strata": "category", "reason": NO_PAIR}
 PLACE = ("judge", "bias")
 
 
-def style_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+def style_effect(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
     """How much more often a wording wins than the plain one of equal content, in pp; `where`: judge, bias.
 
     Confirmatory: the wordings of all judges are one family. With the bias REWORDED it is the control: a frame of as
@@ -96,12 +96,11 @@ def style_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """
     mine = table[table["condition"].isin((STYLE, REWORDING)) & (table["wording"] == AS_IS)]
     level = LEVEL / max(1, len(mine.loc[mine["condition"] == STYLE, [*PLACE]].drop_duplicates()))
-    order, found = {bias: i for i, bias in enumerate((*BIASES, REWORDED))}, []
+    order = {bias: i for i, bias in enumerate((*BIASES, REWORDED))}
     for (judge, bias), rows in sorted(mine.groupby([*PLACE]), key=lambda each: (each[0][0], order[each[0][1]])):
         at, leans = LEVEL if bias == REWORDED else level, "questions lean to a side"
         interval = protocol.mean_with_flips(rows, rows["score"], seed, at, leans, **STRATA)
-        found.append(estimate("style_effect", {"judge": str(judge), "bias": str(bias)}, interval, data, "pp"))
-    return found
+        yield estimate("style_effect", {"judge": str(judge), "bias": str(bias)}, interval, data, "pp")
 
 
 def poorer_win_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -114,14 +113,14 @@ def poorer_win_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
     return protocol.estimate_means("poorer_win_rate", mine, won, data, "rate", PLACE, None, **STRATA)
 
 
-def style_over_content(table: pd.DataFrame, data: str) -> list[Estimate]:
+def style_over_content(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """How much more often poorer content wins for its wording, in pp; `where`: judge, bias.
 
     Its win rate in the wording less that in plain words, both against the same full answer, on the questions on which
     both could be read.
     """
     mine = table[table["condition"] == CONTENT]
-    mine, found = mine.assign(won=(mine["score"] + 1) / 2, plain=mine["bias"] == PLAIN), []
+    mine = mine.assign(won=(mine["score"] + 1) / 2, plain=mine["bias"] == PLAIN)
     for judge, rows in mine.groupby("judge"):
         for bias in dict.fromkeys(rows.loc[~rows["plain"], "bias"].sort_values() if rows["plain"].any() else ()):
             both = rows[(rows["plain"] | (rows["bias"] == bias)) & rows["score"].notna()]
@@ -130,8 +129,7 @@ def style_over_content(table: pd.DataFrame, data: str) -> list[Estimate]:
             if len(both):
                 sums = cluster_sums(both, "won", "question_id", "plain", "category")
                 interval = contrast(sums, (1.0, -1.0))
-            found.append(estimate("style_over_content", {"judge": str(judge), "bias": str(bias)}, interval, data, "pp"))
-    return found
+            yield estimate("style_over_content", {"judge": str(judge), "bias": str(bias)}, interval, data, "pp")
 
 
 def repeat_disagreement(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -216,7 +214,7 @@ def fitted(rows: pd.DataFrame, biases: Sequence[str]) -> list[Interval]:
     return found if varied else [*found, no_interval(NAN, len(rows), clusters, SAME)]
 
 
-def known_pairs(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+def known_pairs(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
     """How often each judge prefers the better of two texts, a tie counting half; nothing where there are none.
 
     `known_pair_accuracy` (judge), `known_pair_accuracy_by_bias` (judge, bias that the pairs are made for),
@@ -225,8 +223,8 @@ def known_pairs(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """
     mine = table[(table["condition"] == KNOWN) & table["score"].notna()]
     right, about = (mine["score"] + 1) / 2, {"null": 0.5, **STRATA}
-    found = protocol.estimate_means("known_pair_accuracy", mine, right, data, "rate", **about)
-    found += protocol.estimate_means("known_pair_accuracy_by_bias", mine, right, data, "rate", PLACE, **about)
+    yield from protocol.estimate_means("known_pair_accuracy", mine, right, data, "rate", **about)
+    yield from protocol.estimate_means("known_pair_accuracy_by_bias", mine, right, data, "rate", PLACE, **about)
     mine = mine.assign(longer=mine["letters_tried"] - mine["letters_other"])
     for judge, rows in mine.groupby("judge"):
         where = {"judge": str(judge)}
@@ -234,10 +232,9 @@ def known_pairs(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
             protocol.mean_with_flips(each, (1 + sign * each["score"]) / 2, seed, null=0.5, **STRATA)
             for sign, each in ((-1, rows[rows["longer"] < 0]), (1, rows[rows["longer"] > 0]))
         )
-        found.append(estimate("longer_when_worse", where, worse, data))
-        found.append(estimate("longer_over_better", where, signed(worse), data, "pp"))
-        found.append(estimate("longer_when_better", where, better, data))
-    return found
+        yield estimate("longer_when_worse", where, worse, data)
+        yield estimate("longer_over_better", where, signed(worse), data, "pp")
+        yield estimate("longer_when_better", where, better, data)
 
 
 def signed(share: Interval) -> Interval:
