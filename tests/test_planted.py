@@ -28,6 +28,7 @@ from helpers.config import builtin_knowledge, load_models
 from helpers.providers import simulated
 from helpers.providers.simulated import WORDS, answer_reply
 from helpers.types import Estimate, Model, Question, Request, Trial
+from helpers.words.numbers import text_of
 from tests import simulation
 from tests.rule import exact
 from tests.runs import asked
@@ -43,7 +44,7 @@ def found(value: float, se: float, **more: Any) -> Estimate:
 
 def made(rows: list[Planted], families: Any = (), data: str = "simulated", judge: Model = JUDGE) -> str:
     ran: Any = SimpleNamespace(experiment=SimpleNamespace(judges=(judge,)), data=data, judgments=(1,))
-    return planted_table(ran, [], rows=lambda *_: iter(rows), families=lambda _: families, more="More.")
+    return planted_table("position", ran, [], rows=lambda *_: iter(rows), families=lambda _: families)
 
 
 def cells(text: str) -> list[list[str]]:
@@ -83,7 +84,8 @@ def test_a_row_tells_truth_estimate_and_how_often_such_a_run_finds_it() -> None:
         cells(text)[2][4],
         "nothing planted",
     ]
-    assert cells(text)[3][5] == "nothing planted" and "1 of 3 intervals" in text and text.endswith("More.")
+    assert cells(text)[3][5] == "nothing planted" and "1 of 3 intervals" in text
+    assert text.endswith(text_of("position", "planted"))
     assert "Found in fewer than 50% of runs" in text and "two, j (16%)" in text and "one, j" not in text
 
 

@@ -262,8 +262,6 @@ def test_counts_of_score_pairs_give_the_same_numbers(notebook: list[Estimate]) -
     for id in ("no_bias", "acceptable_rate_published", "first_position_effect", "primacy_share", "first_win_rate"):
         ours, theirs = one(found, id), one(notebook, id)
         assert (ours.value, ours.low, ours.n) == pytest.approx((theirs.value, theirs.low, theirs.n)), id
-    with pytest.raises(ValueError, match="A<B: no verdict; they are A>>B, A>B"):
-        published.games(published.Source("", "s", "j", "c", "", pd.DataFrame([[1]], ["A<B"], ["A>B"]), 1))
 
 
 # --- signed effects ---------------------------------------------------------------------------------------------------

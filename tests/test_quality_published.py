@@ -114,11 +114,10 @@ def test_every_number_is_declared(estimates: list[Estimate]) -> None:
     assert {e.id for e in estimates} <= declared_ids("self_preference", estimates)
 
 
-def test_counts_that_contradict_each_other_are_refused(counts: dict[str, Any]) -> None:
-    wrong = copy.deepcopy(counts)
-    wrong["raw_filtered_before"]["counts"]["after"][1]["own_wrong_selected"] = 23
-    with pytest.raises(ValueError, match=r"contradict each other: .*'judge': 'llama31_8b'"):
-        from_published(wrong)
+def test_the_counts_do_not_contradict_each_other(counts: dict[str, Any]) -> None:
+    table = self_preference.findings.runs(counts)
+    right = table["own_selected"] - table["own_wrong_selected"]
+    assert right.between(0, table["own_right"]).all() and table["own_wrong_selected"].le(table["own_wrong"]).all()
 
 
 def told(counts: dict[str, Any]) -> str:

@@ -29,6 +29,7 @@ from ..stats.prediction_powered import Labels, NotRandomSample, prediction_power
 from ..stats.tests import holm
 from ..types import Estimate
 from ..words import LEVEL, lines
+from ..words.numbers import text_of
 from .protocol import conclusions
 
 VOTE_COLUMNS = ("question_id", "pair", "voter", "kind", "verdict", "outcome")
@@ -336,7 +337,7 @@ MADE = (RIGHT, WRONG, UNREADABLE)
 
 
 def counted_of(block: Mapping[str, Any]) -> Counted:
-    """The tables of `counted` from the cells of published/counts.yaml; a wrong length or cell is a ValueError.
+    """The tables of `counted` from the cells of published/counts.yaml.
 
     A cell is a list with a number a question, one that never occurs is left out: of people "first tie", of a judge
     "said vote". Where every vote stands beside the same number of other people's, that number, `others`, stands in
@@ -353,10 +354,8 @@ def counted_of(block: Mapping[str, Any]) -> Counted:
 
 
 def together(parts: Sequence[Counted]) -> Counted:
-    """All conditions of the same questions and judges as one; others are a ValueError."""
+    """All conditions of the same questions and judges as one."""
     first, names = parts[0], [each.name for each in fields(Tables)]
-    if any(each.questions != first.questions or set(each.judges) != set(first.judges) for each in parts):
-        raise ValueError("conditions that are to be counted together need the same questions and judges")
     judges = {
         judge: Tables(*(sum(getattr(each.judges[judge], name) for each in parts) for name in names))
         for judge in first.judges
@@ -368,8 +367,6 @@ def _table(cells: Mapping[str, Sequence[int]], size: int, rows: Sequence[str]) -
     table = np.zeros((size, len(rows), len(VERDICTS)))
     for cell, counts in cells.items():
         row, _, column = cell.partition(" ")
-        if row not in rows or column not in VERDICTS or len(counts) != size:
-            raise ValueError(f"cell {cell!r} has {len(counts)} counts; expected {size}, and one of {', '.join(rows)}")
         table[:, rows.index(row), VERDICTS.index(column)] = counts
     return table
 
@@ -389,7 +386,7 @@ def published(counts: Mapping[str, Any]) -> list[Estimate]:
     gives, and `labelled_share` of each pair of models.
     """
     found: list[Estimate] = []
-    for name, block in counts.items():
+    for block in counts.values():
         source = {"source": block["name"]}
         if BOTH_ORDERS in block:
             found += _of_both_orders(block, source)
@@ -400,8 +397,6 @@ def published(counts: Mapping[str, Any]) -> list[Estimate]:
             every = {"all": together(list(tables.values()))} if len(tables) > 1 else {}
             for condition, each in (every | tables).items():
                 found += of_counted(each, {**source, "condition": condition}, "published")
-        if not {BOTH_ORDERS, ITEMS, VOTES} & set(block):
-            raise ValueError(f"{name}: holds {', '.join(block)}; expected {BOTH_ORDERS}, {ITEMS} or {VOTES}")
         for pair, (seen, total) in block.get("labelled", {}).items():
             place = {**source, "pair": pair}
             share = Estimate("labelled_share", place, seen / total, n=total, method="counted", data="published")
@@ -539,12 +534,6 @@ def _labels(estimates: Sequence[Estimate]) -> str:
     shares = [each for each in estimates if each.id == "labelled_share"]
     spread = ""
     if shares:
-        spread = (
-            f"{shares[0].where['source']}'s votes cover {_range(shares)} of the comparisons of two models, and their "
-            "file does not tell how these were chosen: no random sample to correct the judge's other verdicts by "
-            "(prediction-powered inference), so none is corrected. "
-        )
-    return (
-        f"**Limits.** {spread}PandaLM's authors dropped the items on which its people fell out, so that its people "
-        "agree more than people do. Agreement with people is no absence of bias: both may share it."
-    )
+        source, covered = shares[0].where["source"], _range(shares)
+        spread = text_of("accuracy", "no_sample").format(source=source, shares=covered) + " "
+    return f"**Limits.** {spread}{text_of('accuracy', 'limits')}"

@@ -16,6 +16,8 @@ import numpy as np
 from ..stats.power import power_of
 from ..stats.standing import LEVEL
 from ..types import Estimate, Judgment, Model
+from ..words.numbers import text_of
+from .protocol import confirmatory
 
 if TYPE_CHECKING:
     from ..run import Asked
@@ -50,17 +52,17 @@ class Planted:
 
 
 def planted_table(
+    module: str,
     asked: Asked,
     estimates: Sequence[Estimate],
     *,
     rows: Callable[[Asked, Sequence[Estimate]], Iterable[Planted]],
-    families: Callable[[Sequence[Estimate]], Sequence[tuple[Sequence[Estimate], int]]],
-    more: str,
+    families: Callable[[Sequence[Estimate]], Sequence[tuple[Sequence[Estimate], int]]] | None = None,
 ) -> str:
     """What was planted in simulated judges, what was found, and how often such a run finds it, as Markdown.
 
-    Of a bias: its `rows`, its confirmatory families with the number of tests of each, and what is said below the table.
-    Of judges that are not simulated the text says that nothing was planted.
+    Of a bias module: its `rows`, and its confirmatory families (by default as declared) with the number of tests of
+    each; its text "planted" stands below the table.
     """
     judges = asked.experiment.judges
     if asked.data != "simulated" or not asked.judgments or not all(judge.simulated for judge in judges):
@@ -69,13 +71,13 @@ def planted_table(
     if not given:
         return "SIMULATED judges, but nothing was measured that something planted could be compared with."
     head = ["| SIMULATED | of | planted, in the simulator | planted | found | found in |", "|---|---|---|---|---|---|"]
-    confirmed = families(estimates)
+    confirmed = families(estimates) if families else confirmatory(module, estimates)
     chances = [chance(row, confirmed) for row in given]
     lines = [_line(row, share) for row, share in zip(given, chances, strict=True)]
     bounded = [row for row in given if not math.isnan(row.found.low)]
     held = sum(row.found.low <= row.truth <= row.found.high for row in bounded)
     told = f"{held} of {len(bounded)} intervals include what was planted. " if bounded else ""
-    return "\n".join([*head, *lines, "", f"{told}{_weak(given, chances)}{READ} {more}".rstrip()])
+    return "\n".join([*head, *lines, "", f"{told}{_weak(given, chances)}{READ} {text_of(module, 'planted')}"])
 
 
 def chance(row: Planted, families: Sequence[tuple[Sequence[Estimate], int]]) -> float:

@@ -73,11 +73,15 @@ class Repeated(Strict):
 
 
 class NumbersFile(Strict):
-    """One experiments/<name>/numbers.yaml; `title` is the question where no config.yaml has it."""
+    """One experiments/<name>/numbers.yaml; `title` is the question where no config.yaml has it.
+
+    `texts` are sentences that hold of all runs.
+    """
 
     title: str = ""
     repeated: Repeated | None = None
     labels: dict[str, Text] = Field(default_factory=dict)
+    texts: dict[Id, Text] = Field(default_factory=dict)
     defaults: Usual = Usual()
     numbers: dict[Id, Number] = Field(min_length=1)
 
@@ -89,6 +93,7 @@ class Numbers:
     title: str
     estimands: Mapping[str, Estimand]
     headline: tuple[str, ...]
+    texts: Mapping[str, str]
 
 
 def number_files() -> dict[str, Path]:
@@ -112,17 +117,22 @@ def load_numbers(module: str) -> Numbers:
     headline = tuple(id for id, each in content.numbers.items() if each.headline)
     first = {id: declared[id] for id in headline}
     again = _repeat(files[module], content.repeated) if content.repeated else {}
-    return Numbers(content.title, first | again | declared, headline)
+    return Numbers(content.title, first | again | declared, headline, content.texts)
 
 
 def declared_by(module: str) -> Mapping[str, Estimand]:
     """The declared numbers of a bias module by id, read once: for the sentences that are made of them."""
-    return _declared_by(module, paths.EXPERIMENTS)
+    return _numbers(module, paths.EXPERIMENTS).estimands
+
+
+def text_of(module: str, name: str) -> str:
+    """A sentence of the texts of a bias module."""
+    return _numbers(module, paths.EXPERIMENTS).texts[name]
 
 
 @lru_cache(maxsize=32)
-def _declared_by(module: str, folder: Path) -> Mapping[str, Estimand]:
-    return load_numbers(module).estimands
+def _numbers(module: str, folder: Path) -> Numbers:
+    return load_numbers(module)
 
 
 def _shown(path: Path) -> str:

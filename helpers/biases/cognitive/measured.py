@@ -209,12 +209,6 @@ def ratio_scale(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]
 
 #: So often a selection of arguments is drawn; all else is computed without drawing.
 DRAWN = 200
-READ = (
-    "In the simulator: of scales, the share of the way from the honest answer to the target; of gambles, the logarithm "
-    "by which a possible loss raises the ratio that is asked for; of arguments, logits. The effect is a share of the "
-    "larger distance to the target, which noise in the answers makes smaller; a share of answers that takes the first "
-    "option whatever it says makes it smaller too."
-)
 
 
 def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
@@ -233,7 +227,7 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
         yield Planted(bias.replace("_", " "), whom, size, truths[place(each.where)], each)
 
 
-planted = partial(planted_table, rows=_rows, families=confirmatory, more=READ)
+planted = partial(planted_table, "cognitive", rows=_rows, families=confirmatory)
 
 
 def _truths(asked: Asked) -> dict[Place, float]:

@@ -19,6 +19,7 @@ from ...stats.standing import size
 from ...stats.tests import benjamini_hochberg, deal_counts, deal_groups, discordance
 from ...types import Estimate
 from ...words import p_text, sentence
+from ...words.numbers import text_of
 from ..protocol import INDEPENDENT, published_count, published_value
 from ..top_choice import defended, rates
 from ..top_choice.rates import SPREADS, from_margins, from_top1_counts, pooled_counts
@@ -480,11 +481,7 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
             most = int(below["changed"].max())
             where = f"p < {LEVEL} if at most {most} of {n} pairs ({most / n:.1%}) changed sides, above if more"
         lines.append(f"- *{hint}*: net change {net:+d} of {n} ({net / n:+.1%}); {where}.".replace("%)", " %)"))
-    lines += [
-        "",
-        "These p take pairs as independent, which the judges of one question are not, so even the smallest may be too "
-        "small. How many changed sides is not published. **The margins settle neither a difference nor its absence.**",
-    ]
+    lines += ["", text_of("hinting", "margins")]
     effects = [e for e in asked if e.id == "hint_effect" and not math.isnan(e.se) and e.where["hint"] in CONFIRMATORY]
     changes = [each for each in estimates if each.id == "hint_change"]
     (average, _), (vendor, _) = both = [

@@ -114,10 +114,6 @@ def _questions(each: Estimate, margin_pp: float, tests: int) -> str:
 
 #: Over so many deals of the names to one set of answers their effect is averaged.
 DEALS = 20
-READ = (
-    "In the simulator are utilities: of an answer that a judge takes for its own vendor's by name. One that deduces "
-    "takes the only undisclosed answers for its own as well, so hints differ in what they do to the same judge."
-)
 
 
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
@@ -136,7 +132,7 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
             yield Planted(what, whom, sizes[vendor], chosen[each.id][hint, vendor], each)
 
 
-planted = partial(planted_table, rows=_rows, families=paired.confirmatory, more=READ)
+planted = partial(planted_table, "hinting", rows=_rows, families=paired.confirmatory)
 
 
 def _truths(asked: Asked, makers: Mapping[str, str]) -> tuple[Mapping[tuple, float], Mapping[str, float]]:

@@ -26,6 +26,7 @@ from ...words import (
     say,
     sentence,
 )
+from ...words.numbers import text_of
 from .. import protocol
 from ..planted import Planted, mean_by, pair_traits, planted_table, win_chance
 from .both_orders import LEVEL, comparisons, grid, pairs
@@ -246,12 +247,6 @@ def win_words(estimates: Sequence[Estimate]) -> str:
     return f"{lines(conclusions(rows, 'win_rate'), COMPARISON, inline=True)}\n\n{shared}"
 
 
-READ = (
-    "In the simulator are utilities: what the first place is worth more than the second. On different answers the "
-    "place competes with their quality, and a sharp judge shows less of the same habit than on two identical texts."
-)
-
-
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
     """A row a judge and candidate, of identical texts or of different answers."""
     lasting = _lasting(asked)
@@ -268,7 +263,7 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
             yield Planted("different answers", *row, lasting[judge.name, candidate], each)
 
 
-planted = partial(planted_table, rows=_rows, families=partial(protocol.confirmatory, "position"), more=READ)
+planted = partial(planted_table, "position", rows=_rows)
 
 
 def _lasting(asked: Asked) -> dict[tuple, float]:
@@ -332,7 +327,7 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
     )
     readings = f"{_readings(arena, estimates)} {_read_again(published['texts_read_again'])}"
     shared = {"LLMBar": llmbar, "the means of several judges": means, "the analyzer": analyzer}
-    open_ = UNSETTLED.format(
+    open_ = text_of("position", "unsettled").format(
         means=len(means),
         short=sum(each.lines < each.questions for each in arena),
         files=len(arena),
@@ -343,17 +338,6 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
 
 #: What is said of a comparison that stands for itself.
 _SINGLE = ("first_position_effect", "primacy_share", "recency_share", "position_consistency", "consistent_answer_rate")
-#: What no number of these counts can settle.
-UNSETTLED = (
-    "**What these counts cannot separate.** A judge that is merely *noisy* changes its verdict too, as often to one "
-    "place as to the other: a share of flips is no position bias, and since nobody asked the same order twice, how "
-    "much of it is noise is not known. First twice minus second twice cannot come from noise alone. Whether the place "
-    "or the letter draws the judge stays open. The mean of several judges ({means} files) is no judge's verdict; "
-    "{short} of {files} files hold fewer lines than their benchmark has questions, and which ones are missing need not "
-    "be chance. Comparisons that share their questions ({shared}) are no independent pieces of evidence, and different "
-    "questions are taken as independent. LLMBar's prompts named Swap let the judge reconcile both orders before this "
-    "one was counted."
-)
 Conclusions = Mapping[tuple, Conclusion]
 
 

@@ -17,7 +17,7 @@ from ...stats.standing import conclude
 from ...stats.tests import discordance
 from ...types import Estimate
 from ...words import CardLine, Conclusion, Headline, card_line, clause, counted, lines, p_text, say, sentence
-from ...words.numbers import declared_by
+from ...words.numbers import declared_by, text_of
 from ..planted import Planted, planted_table, win_chance
 from ..protocol import published_count, published_rate, published_value
 from .measured import PRIMARY, confirmatory, of, primary_dose
@@ -177,13 +177,6 @@ def recognition_words(estimates: Sequence[Estimate]) -> str:
     return lines(concluded(found)) or "No judge was asked which answer it wrote."
 
 
-READ = (
-    "In the simulator are utilities of a text that is wholly in the judge's own words; an edit takes away but a few of "
-    "these, so its effect is a small part of the preference. Tastes differ by text and are left out of the planted "
-    "value. All doses share one repeat arm: an accident in it is seen at every dose."
-)
-
-
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
     """A row a judge at the first and the largest dose, and one for `recognition_balanced`."""
     effects = [each for each in estimates if each.id == "obfuscation_effect" and each.where["dose"].isdigit()]
@@ -204,7 +197,7 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
                 yield Planted("recognition", name, knows, known[name], each, null=0.5)
 
 
-planted = partial(planted_table, rows=_rows, families=confirmatory, more=READ)
+planted = partial(planted_table, "self_preference", rows=_rows, families=confirmatory)
 
 
 def _chances(asked: Asked, arms: set[str]) -> dict[str, dict[tuple, float]]:
@@ -282,8 +275,7 @@ def runs(published: Mapping[str, Any]) -> pd.DataFrame:
     """All published counts: one row a run, phase, judge and opponent.
 
     Columns: run, records_are, phase ("before" or "after" the edit), judge, opponent; records, own_right, own_selected,
-    own_wrong_selected, and what follows: own_wrong, right (picks of the right answer). Counts that contradict each
-    other are a ValueError that names the row.
+    own_wrong_selected, and what follows: own_wrong, right (picks of the right answer).
     """
     rows = [
         {"run": block["run"], "records_are": block["records"], "phase": phase, **row}
@@ -298,10 +290,6 @@ def runs(published: Mapping[str, Any]) -> pd.DataFrame:
 def _followed(table: pd.DataFrame) -> pd.DataFrame:
     own_wrong = table["records"] - table["own_right"]
     right = table["own_selected"] - table["own_wrong_selected"] + own_wrong - table["own_wrong_selected"]
-    selected_right = table["own_selected"] - table["own_wrong_selected"]
-    bad = ~selected_right.between(0, table["own_right"]) | ~table["own_wrong_selected"].between(0, own_wrong)
-    if bad.any():
-        raise ValueError(f"published counts contradict each other: {table[bad].iloc[0].to_dict()}")
     return table.assign(own_wrong=own_wrong, right=right)
 
 
@@ -387,7 +375,7 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
     table = runs(published)
     total = pooled(table)
     head = "Two words of the judge's answer were replaced by synonyms. How often it then picked its own *wrong* one:"
-    parts = [head, "\n".join(_lines(total)), _place(total), UNSETTLED + _beyond_chance(table), _definitions(estimates)]
+    parts = [head, "\n".join(_lines(total)), _place(total), _beyond_chance(table), _definitions(estimates)]
     return "\n\n".join([*parts, _rest(table, estimates)])
 
 
@@ -437,31 +425,21 @@ def _place(total: pd.DataFrame) -> str:
             f"these disagree had left the first report, and of the others it is {again['own_wrong_selected']} of "
             f"{again['own_wrong']}{', if these are among the former' if run in ASSUMED else ''}."
         )
-    head = (
-        "**Place.** The pairs of *greedy* and *raw* were chosen since both orders agreed before the edit; compared "
-        "with that is one order afterwards, the own answer first. Both orders were asked, so the other one follows:"
-    )
-    return "\n".join([head, "", *lines]) if lines else "No run asked both orders of the same pairs after the edit."
-
-
-#: What no number of these counts can settle.
-UNSETTLED = (
-    "**What is missing.** No run asked the unedited pairs again, and none showed the edits to another judge. So "
-    "these counts do not settle whether a change is the edit's, the place's, the repetition's or a damaged text's. "
-    "How many pairs changed sides is not published; all p here take pairs as independent, which questions on one "
-    "article are not, and are corrected for nothing."
-)
+    if not lines:
+        return "No run asked both orders of the same pairs after the edit."
+    return "\n".join([text_of("self_preference", "place"), "", *lines])
 
 
 def _beyond_chance(table: pd.DataFrame) -> str:
-    """The pairs whose counts changed by more than any pairing allows."""
+    """What no number of these counts can settle, and the pairs whose counts changed by more than any pairing allows."""
     more = []
     for (run, records, judge, other), before, after in _phases(table, "judge", "opponent"):
         one, two, n = _counts(before, after)
         possible = discordance(one, two, n) if before["records"] == after["records"] else ()
         if len(possible) and possible["p"].max() < LEVEL:
             more.append(f"{judge} against {other} in *{run}*, {records} ({one} to {two} of {n})")
-    return f" Changed by more than chance allows, whichever pairs changed: {'; '.join(more)}." if more else ""
+    found = f" Changed by more than chance allows, whichever pairs changed: {'; '.join(more)}." if more else ""
+    return text_of("self_preference", "unsettled") + found
 
 
 def _definitions(estimates: Sequence[Estimate]) -> str:
@@ -476,12 +454,7 @@ def _definitions(estimates: Sequence[Estimate]) -> str:
             for kind in (AGAIN, BEFORE)
         ]
         parts.append(f"{words} goes from {reports[0]} in the first report, from {reports[1]} in the second")
-    return (
-        "**Definitions.** The source changed its definition of the harmful rate between the reports, so they cannot be "
-        "compared as printed. Of *greedy* (whose first report also holds an earlier state of the data), "
-        f"{'; '.join(parts)}. The first definition mixes how often a judge is wrong with how often it picks itself; "
-        "the second is the one used everywhere else here."
-    )
+    return text_of("self_preference", "definitions").format(reports="; ".join(parts))
 
 
 def _rest(table: pd.DataFrame, estimates: Sequence[Estimate]) -> str:

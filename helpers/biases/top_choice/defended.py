@@ -18,7 +18,7 @@ from ...stats.intervals import Interval, clusters_of, contrast, no_interval
 from ...types import Estimate
 from ...words import display_name
 from ..planted import Planted, planted_table, top_chances, trait
-from ..protocol import confirmatory, mean_interval
+from ..protocol import mean_interval
 from .rates import estimate, placed_first, vendors
 
 if TYPE_CHECKING:
@@ -205,12 +205,6 @@ COMPANIONS = {
 }
 #: How often each judgment's ranking is drawn anew for the truth of what a fit estimates.
 REDRAWN = 10
-CAUTION = (
-    "In the simulator are utilities; judgments also hold tastes and noise that the model of the logits does not know, "
-    "which pull these towards zero: the planted value beside the found one is pulled alike. Those of self-preference "
-    f"are fits to {REDRAWN} rankings for each one here, so they have an error of their own, about a third of the "
-    "standard error of what was found."
-)
 
 
 def sensitivity_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -259,7 +253,7 @@ def _planted_rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Plant
             yield Planted("place", f"place {slot + 1}", f"{worth:+g}" if worth else "0", places[slot], each)
 
 
-planted = partial(planted_table, rows=_planted_rows, families=partial(confirmatory, "top_choice"), more=CAUTION)
+planted = partial(planted_table, "top_choice", rows=_planted_rows)
 
 
 def _places_and_rankings(asked: Asked) -> tuple[np.ndarray, pd.DataFrame]:

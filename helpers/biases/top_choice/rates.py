@@ -29,6 +29,7 @@ from ...stats.intervals import (
 )
 from ...types import Estimate
 from ...words import display_name, lines
+from ...words.numbers import text_of
 from ..protocol import (
     INDEPENDENT,
     conclusions,
@@ -403,7 +404,5 @@ def published_finding(estimates: list[Estimate]) -> str:
     rival = f" (1/{leak} of a rival's preference counts as one's own)" if leak > 1 else ""
     return (
         f"Judges: {JUDGES}.\n\n{points}\n\n{turned}. Which vendor is the most partial, margins cannot say{rival}.\n\n"
-        "These are margins, with intervals that take all votes as independent. They **cannot separate** a model from "
-        "the letter under which it was always shown (the source used one order throughout), self-preference from "
-        "unequal sharpness of the judges, nor any judge's preference from those of the judges it is compared with."
+        + text_of("top_choice", "margins")
     )

@@ -15,6 +15,7 @@ from ...stats.standing import together
 from ...stats.tests import mcnemar_exact
 from ...types import Estimate
 from ...words import CardLine, Conclusion, Headline, card_line, headline as headline_of, lines
+from ...words.numbers import text_of
 from .. import protocol
 from .asked import BIASES, CONTENT, CONTROLLED, LENGTH, PLAIN, REWORDED, STYLE
 from .measured import LEVEL, index, place, signed
@@ -175,19 +176,15 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     """All numbers that published/counts.yaml determines: of LLMBar's evaluators, and AlpacaEval's printed shares."""
     found = []
     for judge, strata in published["llmbar"]["counts"].items():
-        found += _evaluator(judge, strata, published["llmbar"]["instances"])
+        found += _evaluator(judge, strata)
     for name, share in published["alpaca_eval"]["longer_preferred"].items():
         told = "as printed; no interval: its counts are not published"
         found.append(Estimate("longer_preferred", {"judge": name}, share, method=told, data="published"))
     return found
 
 
-def _evaluator(judge: str, strata: Mapping[str, Sequence[int]], instances: Mapping[str, int]) -> Iterator[Estimate]:
+def _evaluator(judge: str, strata: Mapping[str, Sequence[int]]) -> Iterator[Estimate]:
     """`strata`: instances of which neither order, one, both chose the better output, and those not read in both."""
-    for stratum, counts in strata.items():
-        if sum(counts) != instances[stratum]:
-            told = f"{judge}, longer output {stratum}: {sum(counts)} instances counted, there are {instances[stratum]}"
-            raise ValueError(f"published counts of LLMBar: {told}")
     where = {"judge": judge}
     worse = _share(strata[WORSE], longer_is_better=False)
     yield estimate("longer_when_worse", where, worse, "published")
@@ -232,8 +229,7 @@ def published_finding(estimates: Sequence[Estimate], level: float = 0.05) -> str
         f"{known[least]} ({least[0]}) to {known[most]} ({most[0]}). Where the longer output is the better one, "
         f"{most[0]} chose it in {other[most]} and {least[0]} in {other[least]}"
         f"{_few(other[most])}.",
-        "- These instances were written to mislead: the worse output is not only longer, it also looks better. They "
-        "say how judges can be led astray, and not by length alone.",
+        f"- {text_of('verbosity', 'misleading')}",
     ]
     shares = index(estimates, "longer_preferred")
     if shares:

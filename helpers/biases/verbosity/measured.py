@@ -276,11 +276,6 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 
 #: Evenly spread quantiles stand for the tastes of a judge, which differ by text.
 TASTES = tuple(NormalDist().inv_cdf((i + 0.5) / 400) for i in range(400))
-READ = (
-    "In the simulator are utilities: of the longer text over the shorter one, however little longer it is, and of a "
-    "wording. Effects are averaged over the judge's tastes, which differ by text, and both places. At equal length "
-    "nothing of a liking for length is left."
-)
 
 
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
@@ -297,7 +292,7 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
                 yield Planted(f"{bias}, equal length", judge.name, size, equal, level[judge.name, bias])
 
 
-planted = partial(planted_table, rows=_rows, families=partial(protocol.confirmatory, "verbosity"), more=READ)
+planted = partial(planted_table, "verbosity", rows=_rows)
 
 
 def implied(judge: Model, bias: str) -> tuple[float, float]:
