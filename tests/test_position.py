@@ -491,8 +491,6 @@ def test_a_fit_that_has_no_answer_is_said_and_not_shown() -> None:
     mixed = [both(q, LABELS[q % 5], LABELS[q % 3]) for q in range(30)]
     few = controlled(mixed, {str(q): (100.0 + q % 7, 103.0) for q in range(30)})
     assert few.value == few.value and math.isnan(few.low) and "below 40 questions" in few.method
-    with pytest.raises(ValueError, match="has no headers, lists, bold"):
-        measured.win_rate(table(*mixed), "d", pd.DataFrame(columns=["question_id", "candidate", "length"]))
 
 
 def test_separation_is_found_where_ties_would_have_to_move() -> None:
@@ -570,13 +568,7 @@ def test_the_prediction_interval_is_that_of_one_more_observation() -> None:
     assert each.high == pytest.approx(value - foreseen["obs_ci_lower"])
 
 
-def test_leaderboards_without_logits_or_third_parties_are_told() -> None:
-    with pytest.raises(ValueError, match="o3: a logit needs win rates between 0 and 1"):
-        position.leaderboard_contrast(
-            board().assign(gpt_4_1=lambda t: t["gpt_4_1"].where(t["model"] != "o3", 1.0)), "gemini_2_5", "gpt_4_1"
-        )
-    with pytest.raises(ValueError, match="the leaderboard has no other"):
-        position.leaderboard_contrast(board(), "gemini_2_5", "other")
+def test_leaderboards_with_few_third_parties_are_told() -> None:
     few = position.leaderboard_contrast(board().iloc[[0, 1, 2, 14]], "gemini_2_5", "gpt_4_1")
     assert few[0].value == few[0].value and math.isnan(few[0].low) and "below 10 third-party" in few[0].method
 

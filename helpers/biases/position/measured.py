@@ -272,9 +272,6 @@ def differences(rows: pd.DataFrame, features: pd.DataFrame) -> pd.DataFrame:
     (candidate - baseline) / (candidate + baseline), 0 where neither has any: from -1 to 1, as long answers differ by
     more words than short ones. Rows as those of `verdicts`.
     """
-    missing = [name for name in ("question_id", "candidate", *STYLE) if name not in features]
-    if missing:
-        raise ValueError(f"the table of answer features has no {', '.join(missing)}; it has {', '.join(features)}")
     counted = features.drop_duplicates(["question_id", "candidate"]).set_index(["question_id", "candidate"])
     sides = [
         counted[list(STYLE)].reindex([*zip(rows["question_id"], rows[side], strict=True)]).to_numpy(dtype=float)

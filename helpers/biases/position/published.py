@@ -321,18 +321,10 @@ def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str) -> list[Es
     judge's logit plus the mean gap; "line": least squares, since judges may differ in how far they spread models). The
     interval is the prediction interval of one more third-party model (t), p the test of being one of them.
     """
-    missing = [name for name in ("model", "family", judge, other) if name not in table]
-    if missing:
-        raise ValueError(f"the leaderboard has no {', '.join(missing)}; it has {', '.join(map(str, table))}")
-    rates = table[[judge, other]].astype(float)
-    odd = table.loc[~((rates > 0) & (rates < 1)).all(axis=1), "model"]
-    if len(odd):
-        raise ValueError(f"{', '.join(map(str, odd))}: a logit needs win rates between 0 and 1, both excluded")
-    logits = np.log(rates / (1 - rates))
+    x, y = _logits(table, other), _logits(table, judge)
     third = (table["family"] == "").to_numpy()
     found = []
     for fit in FITS:
-        x, y = logits[other].to_numpy(), logits[judge].to_numpy()
         for at in np.flatnonzero(~third):
             interval = _foreseen(x[third], y[third], x[at], y[at], fit)
             if third.any() and not x[third].min() <= x[at] <= x[third].max():
@@ -341,6 +333,11 @@ def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str) -> list[Es
             where = {"model": str(row["model"]), "family": str(row["family"]), "fit": fit}
             found.append(estimate("leaderboard_contrast", where, interval, "published", "logit"))
     return found
+
+
+def _logits(table: pd.DataFrame, judge: str) -> np.ndarray:
+    rates = table[judge].to_numpy(dtype=float)
+    return np.log(rates / (1 - rates))
 
 
 def _foreseen(x: np.ndarray, y: np.ndarray, at: float, value: float, fit: str) -> Interval:
@@ -401,20 +398,13 @@ def leaderboard_points(published: Mapping[str, Any]) -> pd.DataFrame:
     Columns as `show_leaderboard_contrast` takes them: x is the second judge of published/counts.yaml, y the first.
     """
     table, judge, other = leaderboard(published["leaderboard"])
-    third = table["family"] == ""
-    # A copy of each third-party model under another name has the line and the limits at that model's own place.
-    copies = table[third].assign(family="third party")
-    every = pd.concat([table[third], copies, table[~third]], ignore_index=True)
-    line = {
-        each.where["model"]: each for each in leaderboard_contrast(every, judge, other) if each.where["fit"] == "line"
-    }
+    third = (table["family"] == "").to_numpy()
+    x, y = _logits(table, other), _logits(table, judge)
     judges = {family: name for name, family in published["leaderboard"]["judges"].items()}
-    logits = {name: np.log(table[name] / (1 - table[name])) for name in (judge, other)}
     rows = []
     for at, row in table.iterrows():
-        gap, y = line[row["model"]], float(logits[judge][at])
-        family = judges.get(row["family"], "third party")
-        known = (row["model"], family, other, judge, float(logits[other][at]), y)
-        rows.append((*known, y - gap.value, y - gap.high, y - gap.low, "published"))
+        gap = _foreseen(x[third], y[third], x[at], y[at], "line")
+        known = (row["model"], judges.get(row["family"], "third party"), other, judge, x[at], y[at])
+        rows.append((*known, y[at] - gap.value, y[at] - gap.high, y[at] - gap.low, "published"))
     names = ["model", "family", "judge_x", "judge_y", "x", "y", "line", "low", "high", "data"]
     return pd.DataFrame(rows, columns=names)

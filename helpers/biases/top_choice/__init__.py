@@ -2,7 +2,7 @@
 
 from ...frames import listwise as tidy
 from .asked import NEEDS, STAGES, answers, caution, trials
-from .defended import balance_of_orders, planted, sensitivity_rows, sensitivity_words
+from .defended import balance_of_orders, planted, sensitivity_words
 from .measured import (
     agreement_words,
     by_vendor,

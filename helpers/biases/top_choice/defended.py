@@ -18,7 +18,7 @@ from ...stats.intervals import Interval, clusters_of, contrast, no_interval
 from ...types import Estimate
 from ...words import display_name
 from ..planted import Planted, planted_table, top_chances, trait
-from ..protocol import mean_interval
+from ..protocol import mean_interval, paper_tables
 from .rates import estimate, placed_first, vendors
 
 if TYPE_CHECKING:
@@ -198,32 +198,14 @@ def balance_of_orders(frame: pd.DataFrame) -> pd.DataFrame:
 
 #: An interval more than this many times as wide as the primary one's says nothing about the choice it belongs to.
 TOO_WIDE = 3.0
-#: What stands beside the primary estimator, on the same scale.
-COMPANIONS = {
-    "family_preference_logit": "same vendor, other model",
-    "third_party_log_odds": "third-party log-odds (descriptive)",
-}
 #: How often each judgment's ranking is drawn anew for the truth of what a fit estimates.
 REDRAWN = 10
 
 
-def sensitivity_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The primary estimator, then under each other choice, then what stands beside it (`where`: vendor, variant)."""
-    logits = [each for each in estimates if each.id == "self_preference_logit"]
-    rows = [(PRIMARY, each) for each in logits if "variant" not in each.where]
-    rows += [(each.where["variant"], each) for each in logits if "variant" in each.where]
-    rows += [
-        (variant, each)
-        for id, variant in COMPANIONS.items()
-        for each in estimates
-        if each.id == id and each.data != "published"
-    ]
-    return [replace(each, where={**each.where, "variant": variant}) for variant, each in rows]
-
-
 def sensitivity_words(estimates: Sequence[Estimate]) -> str:
-    """Which sensitivity rows say nothing because their interval is too wide, by TOO_WIDE."""
-    rows, wide = sensitivity_rows(estimates), []
+    """Which rows of the table of sensitivity say nothing because their interval is too wide, by TOO_WIDE."""
+    tables = {name: rows for name, _, rows, *_ in paper_tables("top_choice", estimates, sensitivity="")}
+    rows, wide = tables.get("sensitivity", []), []
     primary = {each.where["vendor"]: each for each in rows if each.where["variant"] == PRIMARY}
     for each in rows:
         first = primary.get(each.where["vendor"])
