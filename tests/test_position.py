@@ -562,7 +562,8 @@ def test_the_prediction_interval_is_that_of_one_more_observation() -> None:
     at = math.log(0.491 / 0.509)
     foreseen = fit.get_prediction([[1.0, at]]).summary_frame().iloc[0]
     found = position.leaderboard_contrast(board(), "gemini_2_5", "gpt_4_1")
-    each = one(found, "leaderboard_contrast", model="gemini-2.5", family="gemini", fit="line")
+    where = {"judge": "gemini_2_5", "other": "gpt_4_1", "model": "gemini-2.5", "family": "gemini", "fit": "line"}
+    each = one(found, "leaderboard_contrast", **where)
     value = math.log(0.79 / 0.21)
     assert each.low == pytest.approx(value - foreseen["obs_ci_upper"])
     assert each.high == pytest.approx(value - foreseen["obs_ci_lower"])

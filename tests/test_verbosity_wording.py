@@ -23,7 +23,7 @@ from helpers.__main__ import main
 from helpers.biases import protocol, verbosity
 from helpers.biases.protocol import load_bias
 from helpers.biases.verbosity import asked
-from helpers.biases.verbosity.asked import BIASES, CONTENT, LENGTH, Pair, doublings, pairs
+from helpers.biases.verbosity.asked import BIASES, CONTENT, LENGTH, Pair, pairs
 from helpers.config import load_experiment, read_yaml
 from helpers.datasets import load_questions
 from helpers.providers import simulated
@@ -79,7 +79,7 @@ def test_lengths_are_equal_where_they_are_said_to_be_and_mirrored_elsewhere(ques
         equal, longer, shorter = (found[LENGTH, bias, wording] for wording in ("equal", "longer", "shorter"))
         assert len(equal.tried) == len(equal.other)
         assert len(longer.tried) - len(longer.other) == len(shorter.other) - len(shorter.tried) > 150
-        assert doublings(longer.tried, longer.other) == pytest.approx(-doublings(shorter.tried, shorter.other))
+        assert len(longer.tried) / len(longer.other) == pytest.approx(len(shorter.other) / len(shorter.tried))
     control, confident = found["control", "reworded", "as it is"], found["style", "confident", "as it is"]
     assert len(control.tried) == len(confident.tried) and control.other == confident.other
     assert all(len(pair.tried) > len(pair.other) for (kind, _, _), pair in found.items() if kind == "style")

@@ -30,7 +30,7 @@ from ..stats.tests import holm
 from ..types import Estimate
 from ..words import LEVEL, lines
 from ..words.numbers import text_of
-from .protocol import conclusions
+from .protocol import conclusions, span
 
 VOTE_COLUMNS = ("question_id", "pair", "voter", "kind", "verdict", "outcome")
 VERDICTS = ("first", "tie", "second")
@@ -514,19 +514,15 @@ def _adversarial(estimates: Sequence[Estimate]) -> str:
     worst = Counter(each.where["judge"].partition("/")[0] for each in below)
     whose = f" ({', '.join(f'{name} {count}' for name, count in worst.items())})" if below else ""
     best = max(hard, key=lambda each: each.value)
+    easier, harder = (span([each.value for each in group]) for group in (easy, hard))
     return (
         f"**LLMBar** (the better of two outputs is known; {len(hard)} evaluators with their prompts). On "
-        f"{max(each.clusters for each in easy)} natural instances they are right in {_range(easy)}. On "
+        f"{max(each.clusters for each in easy)} natural instances they are right in {easier}. On "
         f"{max(each.clusters for each in hard)} instances whose worse output is the more seductive one, in "
-        f"{_range(hard)}: **{len(below)} of {len(hard)} are right less often than a coin**{whose}, "
+        f"{harder}: **{len(below)} of {len(hard)} are right less often than a coin**{whose}, "
         f"{len(sure) - len(below)} more often, {len(hard) - len(sure)} cannot be told from one (Holm over "
         f"{len(hard)}). The best there is {best.where['judge']} with {best}."
     )
-
-
-def _range(group: Sequence[Estimate]) -> str:
-    values = [100 * each.value for each in group]
-    return f"{min(values):.1f} to {max(values):.1f} %"
 
 
 def _labels(estimates: Sequence[Estimate]) -> str:
@@ -534,6 +530,6 @@ def _labels(estimates: Sequence[Estimate]) -> str:
     shares = [each for each in estimates if each.id == "labelled_share"]
     spread = ""
     if shares:
-        source, covered = shares[0].where["source"], _range(shares)
+        source, covered = shares[0].where["source"], span([each.value for each in shares])
         spread = text_of("accuracy", "no_sample").format(source=source, shares=covered) + " "
     return f"**Limits.** {spread}{text_of('accuracy', 'limits')}"

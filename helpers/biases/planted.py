@@ -21,6 +21,8 @@ from .protocol import confirmatory
 
 if TYPE_CHECKING:
     from ..run import Asked
+else:
+    Asked = object  # at run time a name alone: the run builds on this room
 
 
 #: An effect that fewer such runs find is named in the text.

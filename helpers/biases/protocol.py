@@ -214,6 +214,17 @@ def mean_with_flips(
     return with_sign_flip(interval, sums.numerators[:, 0], seed, level, moved)
 
 
+def percent(share: float, digits: int = 1) -> str:
+    """A share in words."""
+    return f"{100 * share:.{digits}f} %"
+
+
+def span(shares: Sequence[float], unit: str = "%") -> str:
+    """Between what shares lie."""
+    ends = dict.fromkeys(f"{100 * end:.1f}" for end in (min(shares), max(shares)))
+    return f"{' to '.join(ends)} {unit}"
+
+
 def published_rate(id: str, where: Mapping[str, str], k: int, n: int) -> Estimate:
     """A published share, k of n, with Wilson's interval."""
     interval = wilson(k, n)

@@ -15,7 +15,6 @@ from functools import partial
 from itertools import pairwise
 from math import isnan, tanh
 from statistics import NormalDist, fmean
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -26,14 +25,11 @@ from ...stats.intervals import NAN, Interval, estimate, no_interval
 from ...stats.standing import BY
 from ...types import SITUATION, Estimate, RatioScale, Request, Trial
 from .. import protocol
-from ..planted import Planted, planted_table
+from ..planted import Asked, Planted, planted_table
 from . import effects as cognitive_effects, metrics as forms
 from .averages import Cell, Place, cell_interval, cells, means, members, named, pairs, place
 from .effects import NEEDS_REPEAT, columns, count, directed
 from .metrics import pull, random_absolute, score
-
-if TYPE_CHECKING:
-    from ...run import Asked
 
 NO_PAIR = "no pair with two readable answers"
 #: Of rows and "treatment" or "placebo": individual values before the cut at 0, NaN where 0/0; which rows are known.

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -228,17 +229,12 @@ def LossAversionMetric(overall: bool = True) -> BiasMetric:
 
     Individual value: the answer. Batch (`overall`): 1 - sum(a / lambda) / sum(1 / lambda), 0 = all accepted.
     """
-    return BiasMetric(_refused if overall else _answered, overall)
+    return BiasMetric(partial(_gambled, overall), overall)
 
 
-def _refused(answer: ArrayLike, lambdas: ArrayLike) -> tuple:
+def _gambled(overall: bool, answer: ArrayLike, lambdas: ArrayLike) -> tuple:
     a, ratio = gambles(answer, lambdas)
-    return 1 - a, 1 / ratio
-
-
-def _answered(answer: ArrayLike, lambdas: ArrayLike) -> tuple:
-    gambles(answer, lambdas)
-    return np.array(answer), None
+    return (1 - a, 1 / ratio) if overall else (np.array(answer), None)
 
 
 def ConfirmationBiasMetric(overall: bool = True, as_printed: bool = False) -> BiasMetric:
@@ -248,17 +244,12 @@ def ConfirmationBiasMetric(overall: bool = True, as_printed: bool = False) -> Bi
     weighted by n_args. `as_printed`: the formula in the notebook's text, which has p-c in both terms, a sign error that
     lets the answer cancel.
     """
-    return BiasMetric(_printed if as_printed else _confirming, overall)
+    return BiasMetric(partial(_confirming, as_printed), overall)
 
 
-def _confirming(answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> tuple:
+def _confirming(as_printed: bool, answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> tuple:
     a, p, c, listed = selected(answer, pro, con, n_args)
-    return published(lean(a, p, c)), listed
-
-
-def _printed(answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> tuple:
-    a, p, c, listed = selected(answer, pro, con, n_args)
-    return published(lean(np.ones_like(a), p, c)), listed
+    return published(lean(np.ones_like(a) if as_printed else a, p, c)), listed
 
 
 def score(

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,15 +18,12 @@ from ...stats.standing import size
 from ...types import Estimate
 from ...words import CardLine, Headline, card_line, display_name, headline as headline_of, lines, listed, sentence
 from ..losses import loss_change, loss_words
-from ..planted import Planted, mean_by, planted_table, top_chances, trait
+from ..planted import Asked, Planted, mean_by, planted_table, top_chances, trait
 from ..protocol import share_lines
 from ..top_choice.measured import vendor_of
 from . import groups, paired
 from .asked import CONTROL
 from .paired import ARM, CONFIRMATORY, LEVEL
-
-if TYPE_CHECKING:
-    from ...run import Asked
 
 
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:

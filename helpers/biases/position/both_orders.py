@@ -13,16 +13,14 @@ from ...stats.intervals import MIN_CLUSTERS, Interval, clusters_of, estimate
 from ...stats.standing import LEVEL
 from ...stats.tests import SignFlip, mcnemar_exact, with_test
 from ...types import Estimate
-from ..protocol import EXACT, mean_interval, mean_with_flips, share_interval
+from ..protocol import EXACT, SIGNS, mean_interval, mean_with_flips, share_interval
 
 #: The verdicts in shown terms, from much better first (A) to much better second (B).
-LABELS = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
+LABELS = tuple(SIGNS)
 #: What a judge that cares for the answers alone says of the same answers in the other order.
 MIRRORED = dict(zip(LABELS, reversed(LABELS), strict=True))
 #: How far a verdict is in favour of the answer shown first.
 GRADES = dict(zip(LABELS, (2, 1, 0, -1, -2), strict=True))
-#: 1 where the first wins, -1 where the second does.
-SIGNS = {label: (grade > 0) - (grade < 0) for label, grade in GRADES.items()}
 NO_BIAS, WEAK, SIGNIFICANT, INVALID = "no_bias", "weak_bias", "significant_bias", "invalid"
 KINDS = {
     (one, two): NO_BIAS if two == MIRRORED[one] else WEAK if SIGNS[two] == -SIGNS[one] else SIGNIFICANT

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -28,13 +28,10 @@ from ...words import (
 )
 from ...words.numbers import text_of
 from .. import protocol
-from ..planted import Planted, mean_by, pair_traits, planted_table, win_chance
+from ..planted import Asked, Planted, mean_by, pair_traits, planted_table, win_chance
 from .both_orders import LEVEL, comparisons, grid, pairs
 from .measured import place
 from .published import ANALYZER, ARENA, LLMBAR, NOTEBOOK, Source, sources
-
-if TYPE_CHECKING:
-    from ...run import Asked
 
 #: What is said of flips where no order was asked twice.
 NOISE = "; how often they differ by noise alone is not known (the same order was not asked twice)"
@@ -354,15 +351,6 @@ def _flips(estimates: Sequence[Estimate]) -> list[str]:
     ]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def _span(values: Sequence[float], unit: str = "%") -> str:
-    low, high = f"{100 * min(values):.1f}", f"{100 * max(values):.1f}"
-    return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
-
-
 def _group(title: str, group: Sequence[Source], by_place: Conclusions) -> str:
     """Flips and directions of comparisons of one kind, those with the largest effects by name."""
     effects = {at: by_place.get(("first_position_effect", at)) for at in (place(each.where) for each in group)}
@@ -370,14 +358,14 @@ def _group(title: str, group: Sequence[Source], by_place: Conclusions) -> str:
     if not enough:
         return f"- **{title}**: none with {MIN_CLUSTERS} readable pairs."
     flips = [1 - by_place["position_consistency", at].estimate.value for at in enough]
-    tested = [each for each in enough.values() if each.test]
+    middle, tested = statistics.median(flips), [each for each in enough.values() if each.test]
     least = [each.smallest for each in tested if each.verdict != "bias"]
-    power = f" (found in 80 % of such runs: {_span(least, 'pp')})" if least else ""
+    power = f" (found in 80 % of such runs: {protocol.span(least, 'pp')})" if least else ""
     ends = [pick(enough, key=lambda at: enough[at].estimate.value) for pick in (min, max)]
     shown = " to ".join(f"{enough[at].estimate} ({_name(at)})" for at in dict.fromkeys(ends))
     return (
-        f"- **{title}**: the two orders disagree on the outcome in {_span(flips)} of readable pairs (median "
-        f"{_percent(statistics.median(flips))}; {len(enough)} with at least {MIN_CLUSTERS} of them); {counted(tested)}"
+        f"- **{title}**: the two orders disagree on the outcome in {protocol.span(flips)} of readable pairs (median "
+        f"{protocol.percent(middle)}; {len(enough)} with at least {MIN_CLUSTERS} of them); {counted(tested)}"
         f"{power}. First twice minus second twice: {shown}."
     )
 
@@ -409,8 +397,8 @@ def _readings(arena: Sequence[Source], estimates: Sequence[Estimate]) -> str:
         if lost or other:
             why = [f"{lost} of {each.lines} lines unreadable"] * bool(lost)
             why += [f"{other} with strings that are no labels as stored"] * bool(other)
-            readable = f"{_percent(read.value)} of {read.n} readable pairs" if read.n else "no readable pair"
-            clause = f"{_name(at)}: {_percent(stored.value)} against {readable} ({', '.join(why)})"
+            readable = f"{protocol.percent(read.value)} of {read.n} readable pairs" if read.n else "no readable pair"
+            clause = f"{_name(at)}: {protocol.percent(stored.value)} against {readable} ({', '.join(why)})"
             apart.append((-abs(stored.value - read.value) if read.n else -1.0, clause))
     others = f"; in the others that class holds {'; '.join(clause for _, clause in sorted(apart))}" if apart else ""
     return (

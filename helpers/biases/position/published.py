@@ -180,7 +180,8 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     found += [number for each in every if each.block == ANALYZER for number in _answers(each)]
     found += [_equal(each) for each in every if each.block == LLMBAR]
     found += flips_and_directions(found)
-    return [*found, *_both_orders(published["both_orders"]), *published_contrast(published["leaderboard"])]
+    found += _both_orders(published["both_orders"])
+    return [*found, *leaderboard_contrast(*leaderboard(published["leaderboard"]))]
 
 
 def flips_and_directions(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -330,8 +331,8 @@ def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str) -> list[Es
             if third.any() and not x[third].min() <= x[at] <= x[third].max():
                 interval = replace(interval, method=f"{interval.method}; {BEYOND}")
             row = table.iloc[at]
-            where = {"model": str(row["model"]), "family": str(row["family"]), "fit": fit}
-            found.append(estimate("leaderboard_contrast", where, interval, "published", "logit"))
+            where = {"judge": judge, "other": other, "model": str(row["model"]), "family": str(row["family"])}
+            found.append(estimate("leaderboard_contrast", where | {"fit": fit}, interval, "published", "logit"))
     return found
 
 
@@ -383,13 +384,6 @@ def leaderboard(block: Mapping[str, Any]) -> tuple[pd.DataFrame, str, str]:
     table = pd.DataFrame(block["counts"])
     family = table["owner"].where(table["owner"].isin(families), "")
     return table.assign(family=family, **{name: table[name] / 100 for name in (judge, other)}), judge, other
-
-
-def published_contrast(block: Mapping[str, Any]) -> list[Estimate]:
-    """`leaderboard_contrast` of the published leaderboards; `where` has judge and other as well."""
-    table, judge, other = leaderboard(block)
-    found = leaderboard_contrast(table, judge, other)
-    return [replace(each, where={"judge": judge, "other": other} | dict(each.where)) for each in found]
 
 
 def leaderboard_points(published: Mapping[str, Any]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from math import log
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -18,12 +18,9 @@ from ...stats.tests import discordance
 from ...types import Estimate
 from ...words import CardLine, Conclusion, Headline, card_line, clause, counted, lines, p_text, say, sentence
 from ...words.numbers import declared_by, text_of
-from ..planted import Planted, planted_table, win_chance
-from ..protocol import published_count, published_rate, published_value
+from ..planted import Asked, Planted, planted_table, win_chance
+from ..protocol import percent, published_count, published_rate, published_value
 from .measured import PRIMARY, confirmatory, of, primary_dose
-
-if TYPE_CHECKING:
-    from ...run import Asked
 
 RATE = "harmful_self_preference_rate"
 HARMFUL, GAP, HIDING = "harmful self-preference", "evaluator-quality gap", "hidden authorship"
@@ -379,10 +376,6 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
     return "\n\n".join([*parts, _rest(table, estimates)])
 
 
-def _percent(share: float, digits: int = 1) -> str:
-    return f"{100 * share:.{digits}f} %"
-
-
 def _counts(before: pd.Series, after: pd.Series) -> tuple[int, int, int]:
     """Picks of the own wrong answer before and after the edit, of how many pairs."""
     return int(before["own_wrong_selected"]), int(after["own_wrong_selected"]), int(before["own_wrong"])
@@ -391,7 +384,7 @@ def _counts(before: pd.Series, after: pd.Series) -> tuple[int, int, int]:
 def _lines(total: pd.DataFrame) -> Iterator[str]:
     for (run, records), before, after in _phases(total):
         first, last = (row["own_wrong_selected"] / row["own_wrong"] for row in (before, after))
-        rates = f"- *{run}*, {records}: {_percent(first, 2)} to {_percent(last, 2)} ({100 * (last - first):+.2f} pp)"
+        rates = f"- *{run}*, {records}: {percent(first, 2)} to {percent(last, 2)} ({100 * (last - first):+.2f} pp)"
         if before["records"] != after["records"]:
             yield f"{rates}, of {before['own_wrong']} and of {after['own_wrong']} pairs."
             continue
@@ -448,7 +441,7 @@ def _definitions(estimates: Sequence[Estimate]) -> str:
     for id, words in (("wrong_of_self_selected", "P(own wrong | own picked)"), (RATE, "P(own picked | own wrong)")):
         reports = [
             " to ".join(
-                _percent(of(estimates, id, run="greedy", records=kind, phase=phase).value, 2)
+                percent(of(estimates, id, run="greedy", records=kind, phase=phase).value, 2)
                 for phase in ("before", "after")
             )
             for kind in (AGAIN, BEFORE)
@@ -471,6 +464,6 @@ def _rest(table: pd.DataFrame, estimates: Sequence[Estimate]) -> str:
     rate, every = (of(estimates, id, model=model) for id in ("generator_accuracy", "generator_accuracy_all"))
     return (
         f"The nine pairs changed by {net:+d} in all{share}. The filter for consistent orders kept between "
-        f"{_percent(min(kept), 0)} and {_percent(max(kept), 0)} of a pair's records. Answers without a letter were "
-        f"skipped: {model} is right in {_percent(rate.value)} of those it answered, in {_percent(every.value)} of all."
+        f"{percent(min(kept), 0)} and {percent(max(kept), 0)} of a pair's records. Answers without a letter were "
+        f"skipped: {model} is right in {percent(rate.value)} of those it answered, in {percent(every.value)} of all."
     )

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,12 +16,9 @@ from ...stats.agreement import krippendorff_alpha, raw_agreement
 from ...stats.intervals import Interval, clusters_of, contrast, no_interval
 from ...types import Estimate
 from ...words import display_name
-from ..planted import Planted, planted_table, top_chances, trait
+from ..planted import Asked, Planted, planted_table, top_chances, trait
 from ..protocol import mean_interval, paper_tables
 from .rates import estimate, placed_first, vendors
-
-if TYPE_CHECKING:
-    from ...run import Asked
 
 #: Sensitivity of the primary estimator: how much of the ranking is used, and what quality may depend on.
 VARIANTS: Mapping[str, Mapping[str, object]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -125,15 +124,6 @@ def level(
 def _framed(plain: Version, around: Sequence[str]) -> Version:
     opening, closing = around
     return replace(plain, before=(opening,), after=(closing,))
-
-
-def doublings(tried: str, other: str) -> float:
-    """How much longer one text is than another, in doublings: the binary logarithm of the ratio of their letters.
-
-    >>> doublings("abcd", "ab"), doublings("ab", "abcd")
-    (1.0, -1.0)
-    """
-    return math.log2(len(tried) / len(other))
 
 
 #: What a question must have to be judged.

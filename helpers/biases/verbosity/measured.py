@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from statistics import NormalDist, fmean
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -28,11 +27,8 @@ from ...stats.intervals import (
 from ...stats.standing import LEVEL
 from ...types import Estimate, Judgment, Model
 from .. import protocol
-from ..planted import Planted, pair_traits, planted_table, win_chance
+from ..planted import Asked, Planted, pair_traits, planted_table, win_chance
 from .asked import AS_IS, BIASES, CONTENT, CONTROLLED, KNOWN, LENGTH, PLAIN, REWORDED, REWORDING, STYLE, TRIED
-
-if TYPE_CHECKING:
-    from ...run import Asked
 
 #: The frame of this experiment: one row a verdict in one order.
 FRAME = (
