@@ -10,7 +10,6 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from ...frames import DECISIONS
 from ...stats.intervals import MIN_CLUSTERS, NAN, Interval, Span, cluster_sums, clustered, estimate, no_interval
 from ...stats.standing import LEVEL
 from ...stats.tests import with_sign_flip
@@ -96,9 +95,6 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     was asked without any treatment has a row a control. Replies that follow a place or letter (`habits`) count as not
     readable. Two replies to the same version and repeat are a ValueError.
     """
-    lacking = [name for name in DECISIONS if name not in frame.columns]
-    if lacking:
-        raise ValueError(f"the decisions frame lacks {', '.join(lacking)}; it has {', '.join(map(str, frame.columns))}")
     frame = without_habits(frame, habits(frame))
     control, treatment = (frame[frame["condition"] == name] for name in ("control", "treatment"))
     for each in (control, treatment):

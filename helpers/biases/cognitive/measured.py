@@ -139,14 +139,8 @@ def _on_scale(rows: pd.DataFrame, which: str, of: Callable[..., np.ndarray]) -> 
     return found, known
 
 
-def _agnostic(rows: pd.DataFrame, which: str) -> tuple[np.ndarray, np.ndarray]:
-    return _on_scale(rows, which, lambda a1, a2, options, anchor: forms.moved(a1, a2, options))
-
-
-def _specific(rows: pd.DataFrame, which: str) -> tuple[np.ndarray, np.ndarray]:
-    return _on_scale(
-        rows, which, lambda a1, a2, options, anchor: forms.approach(a1, a2, forms.nearest(options, anchor))
-    )
+_agnostic = partial(_on_scale, of=lambda a1, a2, options, anchor: forms.moved(a1, a2, options))
+_specific = partial(_on_scale, of=lambda a1, a2, options, at: forms.approach(a1, a2, forms.nearest(options, at)))
 
 
 def _refused(rows: pd.DataFrame, which: str) -> tuple[np.ndarray, np.ndarray]:

@@ -55,32 +55,6 @@ def chosen(options: ArrayLike, **answers: ArrayLike) -> list[np.ndarray]:
     return [given, *read]
 
 
-def anchored(control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> list[np.ndarray]:
-    """Options, control, treatment and anchor; the anchor may lie anywhere."""
-    given, a1, a2 = chosen(options, control=control, treatment=treatment)
-    return [given, a1, a2, columns(control=a1, anchor=anchor)[1]]
-
-
-def gambles(answer: ArrayLike, lambdas: ArrayLike) -> list[np.ndarray]:
-    """Answers, 0 or 1, and lambdas, above 0."""
-    a, ratio = columns(answer=answer, lambdas=lambdas)
-    _all((a == 0) | (a == 1), "answer", a, "an answer is 0 or 1")
-    _all(ratio > 0, "lambdas", ratio, "it must be above 0")
-    return [a, ratio]
-
-
-def selected(answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> list[np.ndarray]:
-    """Answers, 0 or 1, and whole numbers of arguments, no more selected than the n_args listed."""
-    read = columns(answer=answer, pro=pro, con=con, n_args=n_args)
-    a, p, c, listed = read
-    _all((a == 0) | (a == 1), "answer", a, "an answer is 0 or 1")
-    for name, values in (("pro", p), ("con", c), ("n_args", listed)):
-        _all((values >= 0) & (values == np.floor(values)), name, values, "a count is a whole number from 0 up")
-    _all(listed > 0, "n_args", listed, "at least one argument must be listed")
-    _all(p + c <= listed, "pro + con", p + c, "more than the n_args listed")
-    return read
-
-
 def cluster_codes(clusters: Sequence[object] | None, rows: int) -> np.ndarray:
     """The cluster of each row as a number from 0 up; without labels each row is its own."""
     if clusters is None:
@@ -198,17 +172,13 @@ def AnchoringBiasMetric(anchor_agnostic: bool = True, overall: bool = True) -> B
     Agnostic: |a2 - a1| / |farthest option - a1|. Specific: max(0, (|a1-a*| - |a2-a*|) / |a1-a*|), a* = the option
     closest to the anchor. Takes control, treatment, options and anchor.
     """
-    return BiasMetric(_agnostic if anchor_agnostic else _specific, overall)
+    return BiasMetric(partial(_anchored, anchor_agnostic), overall)
 
 
-def _agnostic(control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> tuple:
-    given, a1, a2, _ = anchored(control, treatment, options, anchor)
-    return published(moved(a1, a2, given)), None
-
-
-def _specific(control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> tuple:
-    given, a1, a2, at = anchored(control, treatment, options, anchor)
-    return published(approach(a1, a2, nearest(given, at))), None
+def _anchored(agnostic: bool, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> tuple:
+    given, a1, a2 = chosen(options, control=control, treatment=treatment)
+    _, at = columns(control=a1, anchor=anchor)
+    return published(moved(a1, a2, given) if agnostic else approach(a1, a2, nearest(given, at))), None
 
 
 def HaloEffectMetric(overall: bool = True) -> BiasMetric:
@@ -233,7 +203,9 @@ def LossAversionMetric(overall: bool = True) -> BiasMetric:
 
 
 def _gambled(overall: bool, answer: ArrayLike, lambdas: ArrayLike) -> tuple:
-    a, ratio = gambles(answer, lambdas)
+    a, ratio = columns(answer=answer, lambdas=lambdas)
+    _all((a == 0) | (a == 1), "answer", a, "an answer is 0 or 1")
+    _all(ratio > 0, "lambdas", ratio, "it must be above 0")
     return (1 - a, 1 / ratio) if overall else (np.array(answer), None)
 
 
@@ -248,7 +220,12 @@ def ConfirmationBiasMetric(overall: bool = True, as_printed: bool = False) -> Bi
 
 
 def _confirming(as_printed: bool, answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> tuple:
-    a, p, c, listed = selected(answer, pro, con, n_args)
+    a, p, c, listed = columns(answer=answer, pro=pro, con=con, n_args=n_args)
+    _all((a == 0) | (a == 1), "answer", a, "an answer is 0 or 1")
+    for name, values in (("pro", p), ("con", c), ("n_args", listed)):
+        _all((values >= 0) & (values == np.floor(values)), name, values, "a count is a whole number from 0 up")
+    _all(listed > 0, "n_args", listed, "at least one argument must be listed")
+    _all(p + c <= listed, "pro + con", p + c, "more than the n_args listed")
     return published(lean(np.ones_like(a) if as_printed else a, p, c)), listed
 
 

@@ -198,6 +198,12 @@ def grid(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(counts, pd.Index(names, name="game 1"), pd.Index(names, name="verdict_2"))
 
 
+def cell_rows(counts: pd.DataFrame, data: str, **place: str) -> pd.DataFrame:
+    """A row a cell of `grid`: game_1, game_2 (labels or "invalid"), count, the place and data."""
+    named = counts.rename_axis(index="game_1", columns="game_2")
+    return named.stack().rename("count").reset_index().assign(**place, data=data)
+
+
 def patterns(table: pd.DataFrame, data: str) -> pd.DataFrame:
     """How often each pair of stored scores was given in each comparison, overall and by category, most frequent first.
 

@@ -29,7 +29,7 @@ from ...words import (
 from ...words.numbers import text_of
 from .. import protocol
 from ..planted import Asked, Planted, mean_by, pair_traits, planted_table, win_chance
-from .both_orders import LEVEL, comparisons, grid, pairs
+from .both_orders import LEVEL, cell_rows, comparisons, grid, pairs
 from .measured import place
 from .published import ANALYZER, ARENA, LLMBAR, NOTEBOOK, Source, sources
 
@@ -194,16 +194,12 @@ def titled(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 
 def outcome_cells(frame: pd.DataFrame, data: str) -> pd.DataFrame:
-    """How often each verdict of game 1 met each of game 2 in each comparison, condition none; games frame.
-
-    Columns: source, judge, candidate, game_1, game_2 (labels or "invalid"), count, data.
-    """
+    """The `cell_rows` of each comparison (source, judge, candidate), condition none; from a games frame."""
     table = pairs(frame)
     found = []
     for where, rows in comparisons(table[table["condition"] == "none"]):
-        counts = grid(rows).rename_axis(index="game_1", columns="game_2").stack().rename("count").reset_index()
-        known = {"source": rows["source"].iloc[0], "judge": where["judge"], "candidate": where["candidate"]}
-        found.append(counts.assign(**known, data=data))
+        place = {"source": rows["source"].iloc[0], "judge": where["judge"], "candidate": where["candidate"]}
+        found.append(cell_rows(grid(rows), data, **place))
     return pd.concat(found, ignore_index=True)
 
 

@@ -267,22 +267,16 @@ def _both_orders(block: Mapping[str, Any]) -> Iterator[Estimate]:
 
 #: The blocks whose verdicts are of judges on models; LLMBar's thirty evaluators have figures of their own.
 MODELS = (ARENA, NOTEBOOK, ANALYZER)
-GRID = ["source", "judge", "candidate", "game_1", "game_2", "count", "data"]
 
 
 def published_grids(published: Mapping[str, Any]) -> pd.DataFrame:
-    """How often each verdict of game 1 met each of game 2, a row a cell (columns: GRID), for `show_outcome_grid`.
-
-    `source` is empty, since judge and candidate tell all of them apart. Of Arena-Hard and the analyzer.
-    """
-    rows = [
-        ("", each.judge, each.candidate, one, two, int(each.counts.loc[one, two]), "published")
+    """The `cell_rows` of Arena-Hard and the analyzer; `source` is empty: judge and candidate tell all of them apart."""
+    parts = [
+        both_orders.cell_rows(each.counts, "published", source="", judge=each.judge, candidate=each.candidate)
         for each in sources(published)
         if each.block in (ARENA, ANALYZER)
-        for one in each.counts.index
-        for two in each.counts.columns
     ]
-    return pd.DataFrame(rows, columns=GRID)
+    return pd.concat(parts, ignore_index=True)
 
 
 def of_blocks(
