@@ -103,9 +103,8 @@ PROFILE, ABSOLUTE, UNREADABLE = "cognitive profile", "mean |B|", "unreadable"
 def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
     """Of each model by which biases it is moved, and how many replies held no decision.
 
-    The profile shows the bias with the gravest verdict, of several the largest effect; the words name all of that
-    verdict, by Holm over all biases and models. Published means of |B| have neither an interval nor a direction: they
-    are described, not judged. `vendors` is not needed.
+    The profile shows the bias with the gravest verdict; the words name all of that verdict. Published means of |B|
+    have neither an interval nor a direction: they are described, not judged.
     """
     absolute = [each for each in estimates if set(each.where) == {"judge"}]
     found = protocol.conclusions("cognitive", absolute, "ratio_scale_absolute")
@@ -125,8 +124,7 @@ def _profiles(found: Sequence[Conclusion]) -> list[CardLine]:
 def headline(estimates: Sequence[Estimate]) -> Headline | None:
     """Which biases move the models on average, of estimates from one source of data.
 
-    The largest effect that stands carries it, else the largest one. Of published means, which have no test, the mean
-    |B| of all models but the random one does. None where nothing was measured.
+    Of published means, which have no test, the mean |B| of all models but the random one. None without any number.
     """
     found = conclusions(estimates, "bias_effect")
     judges = {each.estimate.where["judge"] for each in found if "judge" in each.estimate.where}

@@ -138,9 +138,8 @@ SHARES = {"position_consistency": "both orders agree", "invalid_share": "unreada
 def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
     """Of each judge which place it favours, how often both orders agree, and what could not be read.
 
-    The place is that of the comparison with the gravest verdict by Holm's p over all comparisons, of several the
-    largest effect; the words say of how many it is one. Published evaluators that are one model under
-    several prompts are one judge. `vendors` is not needed.
+    The place is that of the comparison with the gravest verdict, of several the largest effect. Published evaluators
+    that are one model under several prompts are one judge.
     """
     judges = protocol.by_judge(contrasts(estimates), _judge)
     found = [_place_line(judge, several) for judge, several in judges.items()]
@@ -168,10 +167,7 @@ def _place_line(judge: str, several: Sequence[Conclusion]) -> CardLine:
 
 
 def headline(estimates: Sequence[Estimate]) -> Headline | None:
-    """How many comparisons favour a place, of estimates from one source of data.
-
-    The largest effect that stands carries it, else the largest one. None where nothing was compared in both orders.
-    """
+    """How many comparisons favour a place, of estimates from one source of data; None where nothing was compared."""
     found = contrasts(estimates)
     at = [each.estimate.where for each in found]
     lost = [each for each in estimates if each.id == "invalid_share" and each.where in at]

@@ -89,7 +89,7 @@ def _control(other: Estimate | None, shift: Estimate | None) -> str:
 def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
     """Of each judge how it treats its own wrong answers, whether both orders agree, and what could not be read.
 
-    Published counts give the rate alone: of each judge the one from most pairs before an edit. `vendors` is not needed.
+    Published counts give the rate alone: of each judge the one from most pairs before an edit.
     """
     rates = [each for each in estimates if each.id == "naive_harmful_rate" and not math.isnan(each.value)]
     parts = {HARMFUL: [*_published(estimates), *concluded(rates)], GAP: gaps(estimates)}

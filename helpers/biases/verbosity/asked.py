@@ -143,16 +143,13 @@ def check(experiment: Experiment) -> None:
     if not 2 <= count <= len(phrases["padding"]):
         raise ValueError(f"padding_sentences = {count}: from 2 to {len(phrases['padding'])}, the number in {WHERE}")
     for number, frame in enumerate(phrases["frames"], 1):
-        _check_frame(frame, f"{WHERE}.frames, entry {number}")
-
-
-def _check_frame(frame: Mapping[str, Any], where: str) -> None:
-    if set(frame) != {"confident", "neutral"} or any(len(sentences) != 2 for sentences in frame.values()):
-        raise ValueError(f"{where}: expected an opening and a closing sentence under confident and under neutral")
-    letters = {name: sum(map(len, sentences)) for name, sentences in frame.items()}
-    if letters["confident"] != letters["neutral"]:
-        told = " and ".join(f"{name} {count}" for name, count in letters.items())
-        raise ValueError(f"{where}: {told} letters; both need as many, or the tone could not be told from length")
+        where = f"{WHERE}.frames, entry {number}"
+        if set(frame) != {"confident", "neutral"} or any(len(sentences) != 2 for sentences in frame.values()):
+            raise ValueError(f"{where}: expected an opening and a closing sentence under confident and under neutral")
+        letters = {name: sum(map(len, sentences)) for name, sentences in frame.items()}
+        if letters["confident"] != letters["neutral"]:
+            told = " and ".join(f"{name} {letters[name]}" for name in frame)
+            raise ValueError(f"{where}: {told} letters; both need as many, or the tone could not be told from length")
 
 
 def known(question: Question) -> bool:

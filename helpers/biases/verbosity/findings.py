@@ -34,20 +34,16 @@ def model_of(where: Mapping[str, str]) -> str:
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
-    """The bottom line: of each judge which wording of equal content it prefers, and what is left at equal length.
-
-    Of pairs with a text known to be better, how often each judge finds it, and the longer one where it is worse.
-    """
+    """The bottom line: what each judge prefers at equal content, and at equal length, and what of known pairs."""
     ids = ("style_effect", "length_controlled_effect", "known_pair_accuracy", "longer_when_worse")
-    found = conclusions(estimates, *ids)
-    return lines(found) or "No wording was judged in both orders: nothing can be concluded."
+    return lines(conclusions(estimates, *ids)) or "No wording was judged in both orders: nothing can be concluded."
 
 
 def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
     """Of each judge which wording of equal content it prefers, and how often a longer text wins though it is worse.
 
-    The wording is the one with the gravest verdict by Holm's p over all judges, of several the largest effect.
-    Published evaluators that are one model under several prompts are one judge. `vendors` is not needed.
+    The wording is the one with the gravest verdict. Published evaluators that are one model under several prompts are
+    one judge.
     """
     made, worded = [], protocol.by_judge(_wordings(estimates), model_of)
     for judge, several in worded.items():
@@ -85,8 +81,7 @@ def _signed(estimates: Sequence[Estimate]) -> list[Conclusion]:
 def headline(estimates: Sequence[Estimate]) -> Headline | None:
     """Which judges prefer which wordings, of estimates from one source of data.
 
-    The largest effect that stands carries it, else the largest one. Where no wording was asked, the pairs of which one
-    text is known to be better; None where there are none of these either.
+    Where no wording was asked, the pairs of which one text is known to be better.
     """
     found = _wordings(estimates)
     if not found:
