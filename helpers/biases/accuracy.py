@@ -147,10 +147,7 @@ MOST = 12
 
 
 def accuracy(
-    frame: pd.DataFrame,
-    data: str,
-    chance: float | None = None,
-    pairs: Sequence[tuple[str, str]] | None = None,
+    frame: pd.DataFrame, data: str, chance: float | None = None, pairs: Sequence[tuple[str, str]] | None = None
 ) -> list[Estimate]:
     """How often is each judge right, and is one right more often than another?
 

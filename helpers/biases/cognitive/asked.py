@@ -262,11 +262,7 @@ class Asking:
 
 
 def trials(
-    stage: str,
-    experiment: Experiment,
-    questions: Sequence[Question],
-    said: Replies,
-    given: Answers | None = None,
+    stage: str, experiment: Experiment, questions: Sequence[Question], said: Replies, given: Answers | None = None
 ) -> list[Trial]:
     """What this experiment asks at a stage, as far as what has been `said` so far (by key) determines it.
 

@@ -245,10 +245,7 @@ def edit_trials(experiment: Experiment, questions: Sequence[Question], answers: 
 
 
 def edits(
-    experiment: Experiment,
-    questions: Sequence[Question],
-    answers: Answers,
-    said: Replies,
+    experiment: Experiment, questions: Sequence[Question], answers: Answers, said: Replies
 ) -> dict[tuple[str, str], Edited]:
     """What the editor's replies make of each answer, by question and candidate; without a reply there is no entry.
 
@@ -321,11 +318,7 @@ LABELS = ("1", "2")
 
 
 def trials(
-    stage: str,
-    experiment: Experiment,
-    questions: Sequence[Question],
-    said: Replies,
-    given: Answers | None = None,
+    stage: str, experiment: Experiment, questions: Sequence[Question], said: Replies, given: Answers | None = None
 ) -> list[Trial]:
     """What this experiment asks at a stage, as far as what has been `said` so far (by key) determines it.
 
@@ -340,10 +333,7 @@ def trials(
 
 
 def judge_trials(
-    experiment: Experiment,
-    questions: Sequence[Question],
-    answers: Answers,
-    edited: Mapping[tuple[str, str], Edited],
+    experiment: Experiment, questions: Sequence[Question], answers: Answers, edited: Mapping[tuple[str, str], Edited]
 ) -> list[Trial]:
     """Every pair, judge, arm and repeat in both orders, and which answer a judge wrote itself.
 

@@ -65,10 +65,7 @@ def answers(experiment: Experiment, questions: Sequence[Question], said: Replies
 
 
 def judge_trials(
-    experiment: Experiment,
-    questions: Sequence[Question],
-    answers: Answers,
-    conditions: Mapping[str, Hint] = BLIND,
+    experiment: Experiment, questions: Sequence[Question], answers: Answers, conditions: Mapping[str, Hint] = BLIND
 ) -> list[Trial]:
     """One request a question, judge, repeat and condition: all answers at once in a balanced order, hinted or not.
 
