@@ -264,11 +264,10 @@ class Asking:
 def trials(
     stage: str, experiment: Experiment, questions: Sequence[Question], said: Replies, given: Answers | None = None
 ) -> list[Trial]:
-    """What this experiment asks at a stage, as far as what has been `said` so far (by key) determines it.
+    """First what each model decides where the treatment is to tell it so, then all controls and treatments.
 
-    First what each model decides where the treatment is to tell it so, then all controls and treatments in one random
-    order drawn by the seed, so that neither is always the earlier one; the decisions stand among these too (they are
-    stored by then, and cost nothing). A treatment whose decision could not be read is not asked. `given` is not used.
+    These are in one random order drawn by the seed, so that neither is always the earlier one; decisions stand among
+    them (they are stored by then). A treatment whose decision could not be read is not asked. `given` is not used.
     """
     folder = experiment.shared / "prompts"
     templates = {name: prompts.load(folder / f"{name}.txt") for name in ("choose", "select")}

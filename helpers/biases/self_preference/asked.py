@@ -320,10 +320,7 @@ LABELS = ("1", "2")
 def trials(
     stage: str, experiment: Experiment, questions: Sequence[Question], said: Replies, given: Answers | None = None
 ) -> list[Trial]:
-    """What this experiment asks at a stage, as far as what has been `said` so far (by key) determines it.
-
-    `given` answers (published ones) make the first stage empty.
-    """
+    """The trials of a stage; `given` answers (published ones) make the first stage empty."""
     if stage == "answers":
         return [] if given is not None else answer_trials(experiment, questions)
     written = given if given is not None else answers(experiment, questions, said)
