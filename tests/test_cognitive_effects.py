@@ -84,8 +84,6 @@ def test_a_pair_with_a_lost_reply_stays_without_values() -> None:
 def test_two_replies_to_one_version_are_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"question_id s.*condition control, repeat 0"):
         pairs(frame(both("s", 1, 2), [reply("s", "control", 3)]))
-    with pytest.raises(ValueError, match="lacks target"):
-        pairs(frame(both("s", 1, 2)).drop(columns="target"))
 
 
 def chosen(scenario: object, side: float, control: tuple[int, int], treatment: tuple[int, int], listed: int = 8):

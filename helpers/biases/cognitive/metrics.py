@@ -172,13 +172,16 @@ def AnchoringBiasMetric(anchor_agnostic: bool = True, overall: bool = True) -> B
     Agnostic: |a2 - a1| / |farthest option - a1|. Specific: max(0, (|a1-a*| - |a2-a*|) / |a1-a*|), a* = the option
     closest to the anchor. Takes control, treatment, options and anchor.
     """
-    return BiasMetric(partial(_anchored, anchor_agnostic), overall)
+    return BiasMetric(_agnostic if anchor_agnostic else _specific, overall)
 
 
 def _anchored(agnostic: bool, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> tuple:
     given, a1, a2 = chosen(options, control=control, treatment=treatment)
     _, at = columns(control=a1, anchor=anchor)
     return published(moved(a1, a2, given) if agnostic else approach(a1, a2, nearest(given, at))), None
+
+
+_agnostic, _specific = partial(_anchored, True), partial(_anchored, False)
 
 
 def HaloEffectMetric(overall: bool = True) -> BiasMetric:
@@ -199,7 +202,7 @@ def LossAversionMetric(overall: bool = True) -> BiasMetric:
 
     Individual value: the answer. Batch (`overall`): 1 - sum(a / lambda) / sum(1 / lambda), 0 = all accepted.
     """
-    return BiasMetric(partial(_gambled, overall), overall)
+    return BiasMetric(_refused if overall else _answered, overall)
 
 
 def _gambled(overall: bool, answer: ArrayLike, lambdas: ArrayLike) -> tuple:
@@ -209,6 +212,9 @@ def _gambled(overall: bool, answer: ArrayLike, lambdas: ArrayLike) -> tuple:
     return (1 - a, 1 / ratio) if overall else (np.array(answer), None)
 
 
+_refused, _answered = partial(_gambled, True), partial(_gambled, False)
+
+
 def ConfirmationBiasMetric(overall: bool = True, as_printed: bool = False) -> BiasMetric:
     """How far the arguments selected lean to the own answer: max(0, [a(p-c) + (1-a)(c-p)] / (p+c)), 0 to 1.
 
@@ -216,7 +222,7 @@ def ConfirmationBiasMetric(overall: bool = True, as_printed: bool = False) -> Bi
     weighted by n_args. `as_printed`: the formula in the notebook's text, which has p-c in both terms, a sign error that
     lets the answer cancel.
     """
-    return BiasMetric(partial(_confirming, as_printed), overall)
+    return BiasMetric(_printed if as_printed else _computed, overall)
 
 
 def _confirming(as_printed: bool, answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> tuple:
@@ -227,6 +233,9 @@ def _confirming(as_printed: bool, answer: ArrayLike, pro: ArrayLike, con: ArrayL
     _all(listed > 0, "n_args", listed, "at least one argument must be listed")
     _all(p + c <= listed, "pro + con", p + c, "more than the n_args listed")
     return published(lean(np.ones_like(a) if as_printed else a, p, c)), listed
+
+
+_printed, _computed = partial(_confirming, True), partial(_confirming, False)
 
 
 def score(
