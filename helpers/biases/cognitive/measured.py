@@ -312,6 +312,5 @@ def _reason(at: tuple[str, ...], by_habit: dict[tuple[str, ...], str]) -> str:
     if len(at) > 1:
         return by_habit.get(("", *at[1:])) or by_habit.get(at, "")
     # What holds of all biases comes last, and counts.
-    return "; ".join(
-        f"{who}: {how}" for who, how in {one[1]: by_habit[one] for one in by_habit if one[0] in ("", *at)}.items()
-    )
+    habits = {one[1]: by_habit[one] for one in by_habit if one[0] in ("", *at)}
+    return "; ".join(f"{judge}: {habit}" for judge, habit in habits.items())

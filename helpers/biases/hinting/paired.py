@@ -86,9 +86,8 @@ def _partners(frame: pd.DataFrame, hint: str, lost: bool = False) -> pd.DataFram
 def unpaired(frame: pd.DataFrame) -> str:
     """How many hinted judgments are compared with none because their blind partner came from another model; or ""."""
     lost = sum(len(_partners(frame, hint)) - len(pairs(frame, hint)) for hint in hints_in(frame))
-    return (
-        f"{lost} hinted judgments are compared with none: their blind partners came from another model." if lost else ""
-    )
+    words = f"{lost} hinted judgments are compared with none: their blind partners came from another model."
+    return words if lost else ""
 
 
 def judging(frame: pd.DataFrame) -> list[str]:

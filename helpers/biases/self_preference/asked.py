@@ -339,9 +339,8 @@ def judge_trials(
     """
     template = prompts.load(experiment.shared / "prompts" / "judge.txt")
     for question in questions:
-        prompts.check_nonce(
-            prompts.nonce(experiment.seed, question.id), {f"question {question.id}": material(question)}
-        )
+        nonce = prompts.nonce(experiment.seed, question.id)
+        prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
     known = [(pair, experiment.judges) for pair in pairs(questions, answers)]
     each = experiment.repeats + len(arms(experiment)) - 1
     own = sum(arm.target in ("none", "wrong") for arm in arms(experiment))

@@ -138,10 +138,8 @@ def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0, parts: boo
             found.append(made("obfuscation_effect", where, _logit(both, why), data, "logit"))
             pp = {"obfuscation_effect_pp": (both, "more", TWICE)}
             if parts:
-                pp |= {
-                    "obfuscation_own": (own, "change", None),
-                    "obfuscation_third_party": (both, "change_other", None),
-                }
+                pp["obfuscation_own"] = (own, "change", None)
+                pp["obfuscation_third_party"] = (both, "change_other", None)
             for id, (of, value, span) in pp.items():
                 found.append(made(id, where, tested(of, value, seed, why, len(judges)), data, "pp", span))
     return found
@@ -201,9 +199,8 @@ def naive_filtered(table: pd.DataFrame, data: str) -> list[Estimate]:
         rows = averaged(rows[rows["task"] == "correct"], _VERDICTS)
         both = first.merge(rows[[*PAIR, "judge", "score"]], on=[*PAIR, "judge"], suffixes=("_first", ""))
         both = both.assign(moved=both["score"] - both["score_first"])
-        found += each_judge(
-            id, authors(table), both, partial(share, value="moved", reason=why, null=0.0), data, **extra
-        )
+        change = partial(share, value="moved", reason=why, null=0.0)
+        found += each_judge(id, authors(table), both, change, data, **extra)
     return found
 
 
@@ -231,15 +228,12 @@ def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> Iterator[Estim
     for dose, every in doses.items():
         rows = _harmful(every).assign(moved=lambda rows: rows["named"] - rows["named_unedited"])
         known = [judge for judge in judges if (rows["judge"] == judge).any()]
-        yield from each_judge(
-            "recognition_accuracy", known, rows, lambda part: share(part, "named"), data, "rate", dose=dose
-        )
+        named = partial(share, value="named")
+        yield from each_judge("recognition_accuracy", known, rows, named, data, "rate", dose=dose)
         if dose == "0":
             continue
-        both, shift = (
-            rows[rows["moved"].notna()],
-            partial(tested, value="moved", seed=seed, reason="not asked unedited"),
-        )
+        both = rows[rows["moved"].notna()]
+        shift = partial(tested, value="moved", seed=seed, reason="not asked unedited")
         yield from each_judge("recognition_change", known, both, shift, data, dose=dose)
         own, why = _harmful(votes[dose]), "no own wrong answer was judged edited and again"
         vote = partial(tested, value="vote", seed=seed, reason=why)
