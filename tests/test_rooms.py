@@ -80,7 +80,7 @@ MOST = {
     "judge": (1_350, 5),
     "frames": (350, 1),
     "stats": (2_522, 9),
-    "biases": (10_278, 38),
+    "biases": (10_296, 38),
     "words": (550, 2),
     "claims tables macros export": (821, 4),
     "figures": (3_701, 12),

@@ -73,10 +73,7 @@ class Repeated(Strict):
 
 
 class NumbersFile(Strict):
-    """One experiments/<name>/numbers.yaml; `title` is the question where no config.yaml has it.
-
-    `texts` are sentences that hold of all runs.
-    """
+    """One experiments/<name>/numbers.yaml; `title` where no config.yaml has one, `texts` that hold of all runs."""
 
     title: str = ""
     repeated: Repeated | None = None

@@ -200,10 +200,7 @@ def outcome_cells(frame: pd.DataFrame, data: str) -> pd.DataFrame:
 
 
 def by_category(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The first-position effects by category, with the shares of unreadable pairs.
-
-    Of a run on one category, those over all its questions.
-    """
+    """The effects by category (of a run on one category: over all), with the shares of unreadable pairs."""
     effects = [each for each in estimates if each.id == "first_position_effect"]
     if not any("category" in each.where for each in effects):
         effects = [replace(each, where={**each.where, "category": ALL}) for each in effects]

@@ -25,11 +25,7 @@ conclusions = partial(protocol.conclusions, "verbosity")
 
 
 def model_of(where: Mapping[str, str]) -> str:
-    """Whose verdicts they are: LLMBar's evaluators are named model/prompt.
-
-    >>> model_of({"judge": "GPT-4/Swap_CoT"}), model_of({"judge": "mine"})
-    ('GPT-4', 'mine')
-    """
+    """Whose verdicts they are: LLMBar's evaluators are named model/prompt."""
     return where["judge"].partition("/")[0]
 
 
@@ -206,15 +202,15 @@ def _share(counts: Sequence[int], longer_is_better: bool) -> Interval:
     return replace(interval, p=mcnemar_exact(counts[2], counts[0]), method=f"{method}; {protocol.EXACT}")
 
 
-def published_finding(estimates: Sequence[Estimate], level: float = 0.05) -> str:
+def published_finding(estimates: Sequence[Estimate]) -> str:
     """What the published numbers say of length, in sentences."""
     known = index(estimates, "longer_when_worse")
     found = conclusions(estimates, "longer_when_worse")
     p = {place(each.estimate.where): each.p for each in found}
     other = index(estimates, "longer_when_better")
     tested = [at for at in known if not math.isnan(p[at])]
-    above = [at for at in tested if p[at] < level and known[at].value > 0.5]
-    below = [at for at in tested if p[at] < level and known[at].value < 0.5]
+    above = [at for at in tested if p[at] < LEVEL and known[at].value > 0.5]
+    below = [at for at in tested if p[at] < LEVEL and known[at].value < 0.5]
     most, least = max(known, key=lambda at: known[at].value), min(known, key=lambda at: known[at].value)
     read = [each.n for each in known.values()]
     lines = [
