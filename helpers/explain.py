@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from textwrap import fill
 
 from . import export, paths
 from .config import experiment_names, load_config
-from .overview import estimate
+from .overview import Numbers, read_results
 from .run.notebooks import available, experiment_of
 from .types import Estimand
 from .words.numbers import UNITS, load_numbers, number_files
@@ -108,11 +107,7 @@ def _last_run(experiment: str, id: str) -> list[str]:
     path = paths.FIGURES / experiment / "numbers.json"
     if not path.is_file():
         return []
-    try:
-        records = json.loads(path.read_text(encoding="utf-8"))["numbers"]
-        found = [estimate(each) for each in records if each["id"] == id]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path}: no numbers of a run ({type(error).__name__}: {error})") from None
+    found = [each for each in read_results(Numbers, path).numbers if each.id == id]
     lines = [f"  last run, {name}:"] if found else []
     for each in sorted(found, key=lambda each: each.data == "simulated")[:MOST_SHOWN]:
         place = ", ".join(f"{key} {value}" for key, value in each.where.items())

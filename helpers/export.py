@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from platform import python_version
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -27,10 +27,9 @@ from .services import SERVICES
 from .tables import Table, cells, csv_text, latex_text
 from .types import Estimate
 
-#: 1.1 adds `p` and `effective` to each number.
-PROTOCOL = "1.1"
-#: Results of these protocols can be read.
-READABLE = ("1.0", "1.1")
+#: Results of these protocols can be read; 1.1 adds `p` and `effective` to each number.
+Protocol = Literal["1.0", "1.1"]
+PROTOCOL: Protocol = "1.1"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 #: A file that is half-written, beside its place.
 PART = re.compile(r"\..+\.part")

@@ -7,21 +7,67 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
+from pydantic import BaseModel, BeforeValidator, Field
 
 from . import paths
 from .claims import COLUMNS as CLAIM_COLUMNS, count_claims, exceptions as odd, kind_words
-from .export import PROTOCOL, READABLE
+from .config import ConfigError, checked
+from .config.yaml_text import Settings
+from .export import PROTOCOL, Protocol
 from .figures import cards, points
 from .json_text import document
 from .run.notebooks import Collection, available, experiment_of
 from .tables import Table
 from .types import Estimate
-from .words import CARD_VERDICTS, CardLine, listed, p_text
+from .words import CardLine, listed, p_text
 
 SUMMARY = "summary.json"
+
+
+def _with_nan(value: Any) -> Any:
+    """Records of numbers with NaN where they hold null; each number says where it is from."""
+    if isinstance(value, dict):
+        if value.get("data") == "":
+            raise ValueError("a number that does not say where it is from: data is empty")
+        return {name: _with_nan(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_with_nan(each) for each in value]
+    return math.nan if value is None else value
+
+
+#: What a file of results calls null is NaN.
+NULLS = BeforeValidator(_with_nan)
+
+
+class Provenance(BaseModel, extra="allow", frozen=True):
+    """What numbers are of; `judges` are the model ids that each judge answered as."""
+
+    experiment: str
+    data: str | list[str] = ""
+    judges: dict[str, list[str]] = {}
+    parameters: dict[str, Any] = {}
+
+
+class Numbers(BaseModel, frozen=True):
+    """What a numbers.json holds."""
+
+    protocol: Protocol = PROTOCOL
+    provenance: Provenance
+    numbers: Annotated[tuple[Estimate, ...], NULLS]
+
+
+@dataclass(frozen=True)
+class Paid:
+    """Calls and tokens of one model, and what they cost in US dollars (NaN where no price was known)."""
+
+    model: str
+    calls: int
+    input: int
+    output: int
+    usd: float
 
 
 @dataclass(frozen=True)
@@ -33,43 +79,44 @@ class Row:
     unreadable: float
 
 
-@dataclass(frozen=True)
-class Found:
-    """What one folder of results holds. `run` is the folder's name where it is not the experiment's, else "".
+def _with_estimate(row: Any) -> Any:
+    """A row of a file, in which the number stands beside its sentence."""
+    return {"estimate": row, **row} if isinstance(row, dict) else row
 
-    `claims` is None where nothing was claimed; `models` holds calls, tokens and dollars of each model (`run.costs`).
+
+class Found(BaseModel, frozen=True, arbitrary_types_allowed=True):
+    """What the summary.json of one folder of results holds, and its claims (None where nothing was claimed).
+
+    `run` is the folder's name where it is not the experiment's, else "".
     """
 
-    name: str
+    protocol: Protocol
+    name: str = Field(alias="title")
     question: str
-    run: str
-    rows: tuple[Row, ...]
-    lines: tuple[CardLine, ...]
-    claims: pd.DataFrame | None
-    models: tuple[Mapping[str, Any], ...]
+    run: str = ""
+    rows: Annotated[tuple[Annotated[Row, BeforeValidator(_with_estimate)], ...], NULLS]
+    lines: Annotated[tuple[CardLine, ...], NULLS] = Field(alias="card")
+    claims: pd.DataFrame | None = None
+    models: Annotated[tuple[Paid, ...], NULLS]
 
 
 def collect(collection: Collection) -> list[Found]:
     """What the folders of `collection.results` hold, experiments in the order of their notebooks.
 
-    A folder without a summary.json stands for its folders that have one (a matrix of runs). An experiment's own folder
-    that holds none is an experiment that has not been run; any other one is a ValueError that names it. Nothing of an
-    experiment that failed is read: what it left before must not pass for new.
+    A folder without a summary.json stands for its folders that have one (a matrix of runs); one without any is a
+    ValueError, unless it is an experiment's own. Nothing of an experiment that failed is read: it would pass for new.
     """
     own = {paths.FIGURES / name for name in collection.experiments}
     found = []
     for folder in collection.results:
-        inner = [folder] if _holds(folder) else sorted(each for each in folder.glob("*") if _holds(each))
+        here = (folder / SUMMARY).is_file()
+        inner = [folder] if here else sorted(path.parent for path in folder.glob(f"*/{SUMMARY}"))
         if not inner and folder not in own:
             raise ValueError(f"{folder}: neither it nor a folder in it holds a {SUMMARY}; run the notebooks first")
         found += [read(each) for each in inner]
     place = {experiment_of(notebook): i for i, notebook in enumerate(available().values())}
     found = [each for each in found if each.name not in collection.failed]
     return sorted(found, key=lambda each: (place.get(each.name, len(place)), each.name, each.run))
-
-
-def _holds(folder: Path) -> bool:
-    return (folder / SUMMARY).is_file()
 
 
 def absent(collection: Collection, found: Sequence[Found]) -> dict[str, str]:
@@ -82,39 +129,24 @@ def absent(collection: Collection, found: Sequence[Found]) -> dict[str, str]:
     }
 
 
+def read_results(kind: type[Settings], path: Path) -> Settings:
+    """A file that `export` wrote, as a `kind`; ValueError with file and key where it is none."""
+    again = "make these results again"
+    try:
+        content = document(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: no JSON ({error}); {again}") from None
+    try:
+        return checked(kind, content, str(path))
+    except ConfigError as error:
+        raise ValueError(f"{error}; {again}") from None
+
+
 def read(folder: Path) -> Found:
     """What one folder of results holds; ValueError where its summary.json is none that this program wrote."""
-    path = folder / SUMMARY
-    content = _json(path)
-    try:
-        if content["protocol"] not in READABLE:
-            raise ValueError(f"protocol {content['protocol']!r}, this program reads {PROTOCOL!r}")
-        rows = tuple(Row(_text(row["sentence"]), estimate(row), _number(row["unreadable"])) for row in content["rows"])
-        lines = tuple(_line(line) for line in content["card"])
-        name, question = _text(content["title"]), _text(content["question"])
-        models = tuple(map(paid, content["models"]))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        what = f"key {error} is missing" if isinstance(error, KeyError) else error
-        raise ValueError(f"{path}: {what}; run its notebook again") from None
-    run = "" if folder.name == name else folder.name
-    return Found(name, question, run, rows, lines, read_claims(folder / "claims.csv"), models)
-
-
-def _json(path: Path) -> Any:
-    try:
-        return document(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path}: no JSON ({error}); run its notebook again") from None
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else float(value)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"expected a text, found {type(value).__name__}")
-    return value
+    found = read_results(Found, folder / SUMMARY)
+    run = "" if folder.name == found.name else folder.name
+    return found.model_copy(update={"run": run, "claims": read_claims(folder / "claims.csv")})
 
 
 def read_claims(path: Path) -> pd.DataFrame | None:
@@ -124,36 +156,10 @@ def read_claims(path: Path) -> pd.DataFrame | None:
     try:
         claims = pd.read_csv(path)
     except ValueError as error:
-        raise ValueError(f"{path}: no table of claims ({error}); run its notebook again") from None
+        raise ValueError(f"{path}: no table of claims ({error}); make these results again") from None
     if "status" not in claims:
-        raise ValueError(f"{path}: no column 'status'; run its notebook again")
+        raise ValueError(f"{path}: no column 'status'; make these results again")
     return claims if "kind" in claims else claims.assign(kind="printed")  # of protocol 1.0
-
-
-def paid(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a model cost, from the record of a run: calls, tokens, and dollars (NaN where no price was known)."""
-    counts = {key: int(record[key]) for key in ("calls", "input", "output")}
-    return {"model": _text(record["model"]), **counts, "usd": _number(record["usd"])}
-
-
-def estimate(record: Mapping[str, Any]) -> Estimate:
-    """A number from its record in numbers.json or summary.json; KeyError, TypeError or ValueError where it is none."""
-    bounds = {key: _number(record[key]) for key in ("value", "low", "high")}
-    where = {str(key): str(value) for key, value in dict(record["where"]).items()}
-    words = {key: _text(record[key]) for key in ("unit", "method", "data")}
-    if not words["data"]:
-        raise ValueError("a number that does not say where it is from: data is empty")
-    counts = {key: int(record[key]) for key in ("n", "clusters")}
-    beside = {key: _number(record.get(key)) for key in ("p", "effective")}
-    return Estimate(_text(record["id"]), where, **bounds, **counts, **words, **beside)
-
-
-def _line(record: Mapping[str, Any]) -> CardLine:
-    if record["verdict"] not in CARD_VERDICTS:
-        raise ValueError(f"verdict {record['verdict']!r}; there are: {', '.join(CARD_VERDICTS)}")
-    words = {key: _text(record[key]) for key in ("judge", "measure", "verdict", "words")}
-    numbers = {key: _number(record[key]) for key in ("p", "smallest")}
-    return CardLine(estimate=estimate(record["estimate"]), **words, **numbers)
 
 
 #: Statuses of claims in the order of the table.
@@ -164,12 +170,11 @@ COLUMNS = ("experiment", "data", "finding", "estimate", "n", "clusters", "unread
 def rows(found: Sequence[Found], absent: Mapping[str, str] | None = None) -> pd.DataFrame:
     """One row an experiment and source of data, published first; then the experiments without results, and why.
 
-    Columns: experiment, data, finding, estimate (with its interval), n, clusters, unreadable (a share as text), usd
-    (what the replies that the run reads cost; published data and simulated judges cost nothing).
+    Columns: COLUMNS; `estimate` has its interval, `unreadable` is a share as text, `usd` what the replies cost.
     """
     table: list[tuple[object, ...]] = []
     for each in found:
-        spent = math.fsum(model["usd"] for model in each.models)
+        spent = math.fsum(model.usd for model in each.models)
         asked = "not known" if math.isnan(spent) else f"{spent:.2f}"
         for row in each.rows:
             data, size = row.estimate.data, (row.estimate.n or "", row.estimate.clusters or "")
@@ -191,8 +196,7 @@ def _titled(found: Sequence[Found], each: Found) -> str:
 def lines(found: Sequence[Found]) -> list[CardLine]:
     """All lines of all cards, in the order of the experiments.
 
-    Of several runs of one experiment each judge has a row a run, "judge (run)"; published data, which these runs share,
-    have one.
+    Of several runs of one experiment each judge has a row a run, "judge (run)"; published data, which they share, one.
     """
     several = {name for name, n in Counter(each.name for each in found).items() if n > 1}
     return [
@@ -213,9 +217,8 @@ def first(found: Sequence[Found], each: Found) -> bool:
 def words(found: Sequence[Found], judged: bool = False) -> pd.DataFrame:
     """Every line of the card with its words: judge, data, measure, verdict, estimate, p, smallest, n, clusters, words.
 
-    `judged`: without the lines that only describe. `p` is what the correction left of it, `smallest` the smallest
-    effect found in 80 % of such runs, both "" where there was no test. Sorted as the card; of several experiments each
-    has its line.
+    `judged`: without the lines that only describe. `p` is corrected, `smallest` the smallest effect found in 80 % of
+    such runs, both "" where there was no test. Sorted as the card.
     """
     every = lines(found)
     ranked = [(data, judge) for data, judges in cards.ranked(every).items() for judge in judges]
@@ -229,25 +232,14 @@ def words(found: Sequence[Found], judged: bool = False) -> pd.DataFrame:
 def _worded(line: CardLine) -> dict[str, object]:
     each = line.estimate
     smallest = Estimate(each.id, {}, line.smallest, unit=each.unit) if not math.isnan(line.smallest) else ""
-    return {
-        "judge": line.judge,
-        "data": each.data,
-        "measure": line.measure,
-        "verdict": line.verdict,
-        "estimate": str(each),
-        "p": "" if math.isnan(line.p) else p_text(line.p).removeprefix("= "),
-        "smallest": str(smallest),
-        "n": each.n,
-        "clusters": each.clusters,
-        "words": line.words,
-    }
+    p = "" if math.isnan(line.p) else p_text(line.p).removeprefix("= ")
+    return vars(each) | vars(line) | {"estimate": str(each), "p": p, "smallest": str(smallest)}
 
 
 def claims(found: Sequence[Found], own: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
     """All published numbers of all experiments with status and reason: the columns of claims.csv after `experiment`.
 
-    Claims are about published data, so that of several runs of one experiment the first speaks. `own`: claims that were
-    checked beside the experiments, by what stands for the experiment.
+    They are about published data: of several runs the first speaks. `own`: claims checked beside the experiments.
     """
     some = [each for each in found if each.claims is not None and first(found, each)]
     parts = [each.claims.assign(experiment=each.name) for each in some]
@@ -278,10 +270,9 @@ def exceptions(table: pd.DataFrame) -> pd.DataFrame:
 def costs(found: Sequence[Found]) -> pd.DataFrame:
     """Calls, tokens and dollars by experiment and model, and a last row for all.
 
-    Replies that two experiments share count in both.
-    Columns: experiment, model, calls, input, output, usd (what these replies cost; NaN where no price is known).
+    Replies that two experiments share count in both; `usd` is NaN where no price is known.
     """
-    table = [{"experiment": _titled(found, each), **model} for each in found for model in each.models]
+    table = [{"experiment": _titled(found, each), **vars(model)} for each in found for model in each.models]
     columns = ["experiment", "model", "calls", "input", "output", "usd"]
     frame = pd.DataFrame(table, columns=columns)
     if frame.empty:
@@ -293,17 +284,16 @@ def costs(found: Sequence[Found]) -> pd.DataFrame:
 def tables(found: Sequence[Found]) -> list[Table]:
     """The experiments' findings and every line of the judge card, for paper and spreadsheet; none where nothing is."""
     made = [
-        ("experiments", "What each experiment found.", rows(found).drop(columns="usd")),
-        ("judge_card", "What stands of each judge in each measure.", words(found)),
+        Table("experiments", rows(found).drop(columns="usd"), "What each experiment found."),
+        Table("judge_card", words(found), "What stands of each judge in each measure."),
     ]
-    return [Table(name, frame, caption) for name, caption, frame in made if not frame.empty]
+    return [each for each in made if not each.frame.empty]
 
 
 def estimates(found: Sequence[Found]) -> list[Estimate]:
     """The number of each row for numbers.json; `where` names the experiment (and its run) too.
 
-    Published data, which several runs of one experiment share, have one. The numbers of the card stand in the table
-    judge_card and, with all others, in the numbers.json of their experiment.
+    Published data, which several runs of one experiment share, have one.
     """
     return [
         replace(row.estimate, where={"experiment": each.name} | run | row.estimate.where)

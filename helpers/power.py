@@ -1,14 +1,12 @@
 """What a design can show, how many questions an effect takes, and what that costs: tables, words and curve.
 
-Standard errors are those of a pilot or of simulated runs. How much questions, tastes and noise vary is made up in
-these: a pilot with one's own judges knows better.
+Standard errors are those of a pilot or of simulated runs, whose variation is made up: a pilot knows better.
 """
 
 from __future__ import annotations
 
 import asyncio
 import importlib
-import json
 import math
 import re
 import statistics
@@ -29,7 +27,7 @@ from . import calibrate, export, run
 from .biases.protocol import load_bias
 from .config import load_config, load_experiment
 from .figures import Figure, if_any, show_power
-from .overview import estimate
+from .overview import Numbers, read_results
 from .run.sources import questions_of
 from .stats import power
 from .stats.intervals import MIN_CLUSTERS
@@ -59,12 +57,11 @@ NOTHING = "No number of this run has a standard error to plan with: 10 questions
 
 @dataclass(frozen=True)
 class Precision:
-    """One number's standard error `se` from `clusters` questions, and the two-sided `level` of its test.
+    """One number's standard error `se` from `clusters` of the questions `asked`, and the two-sided `level` of its test.
 
-    `kind` is "t", "mcnemar" (the exact test, one pair a question; `share` is that of pairs won by the place that won
-    fewer) or "equivalence" (two one-sided tests of a margin). Of the questions `asked` not every one may tell anything.
-    `error` is the Monte-Carlo error of `se`, `words` say what the level is of, effects are in the `unit` of `Estimate`,
-    and a question is a `cluster` (an article, a scenario).
+    `kind` is "t", "mcnemar" (exact, one pair a question; `share` is that of pairs won by the place that won fewer) or
+    "equivalence" (two one-sided tests of a margin). `error` is the Monte-Carlo error of `se`, `words` say what the
+    level is of, and a question is a `cluster` (an article, a scenario).
     """
 
     id: str
@@ -130,7 +127,7 @@ def enough(questions: int) -> int:
 
 
 def show(estimates: Sequence[Estimate], name: str, style: str) -> list[Figure]:
-    """Put before a notebook's reader what its run could have shown; its curve, if there is one, for `export`."""
+    """Show in a notebook what its run could have shown; its curve, if there is one, for `export`."""
     each: list[Precision] = []
     with suppress(NoStandardError):
         each = precisions(estimates, name)
@@ -141,10 +138,9 @@ def show(estimates: Sequence[Estimate], name: str, style: str) -> list[Figure]:
 
 
 def precisions(estimates: Sequence[Estimate], name: str, asked: int = 0, draws: int = 0) -> list[Precision]:
-    """How sure each headline number of experiment `name` is, the confirmatory ones first; of sensitivities none.
+    """How sure each headline number of experiment `name` is, confirmatory ones first; NoStandardError where none is.
 
-    `asked`: how many questions were (0: as many as any estimate is from); `draws`: of how many simulated runs these are
-    the means. If no number has a standard error, the NoStandardError says why.
+    `asked`: how many questions were (0: as many as any estimate is from); `draws`: how many runs were simulated.
     """
     bias = load_config(name).bias
     module, numbers = load_bias(bias), load_numbers(bias)
@@ -168,16 +164,10 @@ def precisions(estimates: Sequence[Estimate], name: str, asked: int = 0, draws: 
                 level, words = 2 * level, f"{words}, one-sided"
             share = module.rarer_side(each, own)
             kind = "equivalence" if each.id.endswith("_90") else "mcnemar" if math.isfinite(share) else "t"
-            found.append(
-                Precision(
-                    *(each.id, dict(each.where), each.unit, se, each.clusters, level, kind, words, tests is not None),
-                    asked=asked,
-                    error=se / math.sqrt(2 * (draws - 1)) if draws > 1 else 0.0,
-                    share=share,
-                    data=each.data,
-                    cluster=numbers.estimands[each.id].cluster,
-                )
-            )
+            error = se / math.sqrt(2 * (draws - 1)) if draws > 1 else 0.0
+            size = (each.id, dict(each.where), each.unit, se, each.clusters)
+            test = (level, kind, words, tests is not None, asked, error, share)
+            found.append(Precision(*size, *test, each.data, numbers.estimands[each.id].cluster))
     if not found:
         reasons = "; ".join(f"{id}: {reason}" for id, reason in why.items()) or "none of its headline numbers is there"
         raise NoStandardError(f"{name}: no standard error to plan with ({reasons})")
@@ -187,8 +177,8 @@ def precisions(estimates: Sequence[Estimate], name: str, asked: int = 0, draws: 
 def standard_error(each: Estimate) -> float:
     """The standard error of an estimate: its own, else back from its t interval; NaN where that is not to be had.
 
-    An interval that does not lie evenly around its number, unless it is cut at 0 or 1, is no t interval (Wilson, BCa):
-    of a share of independent questions the binomial error is taken, of others none.
+    An interval that is not even around its number nor cut at 0 or 1 is no t interval; of Wilson's the binomial error is
+    taken.
     """
     if math.isfinite(each.se):
         return each.se if each.se > 0 else math.nan
@@ -205,16 +195,12 @@ def standard_error(each: Estimate) -> float:
     return max(reach) / float(stdtrit(each.clusters - 1, tail)) or math.nan
 
 
-def read_pilot(path: Path, name: str) -> list[Estimate]:
+def read_pilot(path: Path, name: str) -> Sequence[Estimate]:
     """The estimates of a numbers.json of experiment `name`; any other file is a ValueError that names it."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        source, found = content["provenance"]["experiment"], list(map(estimate, content["numbers"]))
-    except (AttributeError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no numbers.json as a run exports it ({type(error).__name__}: {error})") from None
-    if source != name:
-        raise ValueError(f"{path} holds the numbers of {source}, not of {name}")
-    return found
+    pilot = read_results(Numbers, path)
+    if pilot.provenance.experiment != name:
+        raise ValueError(f"{path} holds the numbers of {pilot.provenance.experiment}, not of {name}")
+    return pilot.numbers
 
 
 @dataclass(frozen=True)
@@ -227,7 +213,7 @@ class Cost:
     tokens: float
     usd: float
 
-    def of(self, questions: float) -> Cost:
+    def scale(self, questions: float) -> Cost:
         """The same for another number of questions, in proportion."""
         share = questions / self.questions
         # Simulated models cost nothing, however often they are asked.
@@ -254,10 +240,7 @@ def units(questions: Sequence[Question]) -> int:
 
 
 async def cost(name: str, questions: int | None = None, **parameters: Any) -> Cost:
-    """What so many questions (None: all at hand) of experiment `name` would cost with these notebook parameters.
-
-    Questions are counted as in `units`, and calls although replies are stored. Nothing is sent, and no key is needed.
-    """
+    """What so many questions (None: all at hand; counted as in `units`) would cost, whatever is stored."""
     every = questions_of(load_experiment(name, **parameters))
     known = units(every)
     wanted = known if questions is None else questions
@@ -269,7 +252,7 @@ async def cost(name: str, questions: int | None = None, **parameters: Any) -> Co
         planned = await run.plan(load_experiment(name, **parameters | {"store": empty, "question_limit": limit}))
     tokens = sum(row.input_tokens + row.output_tokens for row in planned.rows)
     calls = sum(row.calls for row in planned.rows)
-    return Cost(some * known / len(every), known, calls, tokens, planned.usd).of(wanted)
+    return Cost(some * known / len(every), known, calls, tokens, planned.usd).scale(wanted)
 
 
 def wanted(texts: Sequence[str]) -> dict[str, float]:
@@ -321,10 +304,7 @@ def table(
     effects: Mapping[str, float] | None = None,
     cost: Cost | None = None,
 ) -> pd.DataFrame:
-    """What so many questions (None: those asked) find in 80 % of runs, a row a planned test and a kind of others.
-
-    With `effects` (by unit, see `wanted`) also the questions that these need, with `cost` what they would cost.
-    """
+    """What so many questions (None: those asked) find in 80 % of runs, and what `effects` (by unit) need and cost."""
     rows = []
     for place, one in condensed(each):
         n = one.here if questions is None else questions
@@ -336,16 +316,13 @@ def table(
             needed = questions_for(one, effect) if effect == effect else math.nan
             row |= {"effect": effect_text(effect, one.unit), "questions needed": _count(needed)}
             if cost is not None:
-                row["cost of these"] = cost.of(needed).brief if needed == needed else DASH
+                row["cost of these"] = cost.scale(needed).brief if needed == needed else DASH
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def curves(each: Sequence[Precision]) -> pd.DataFrame:
-    """The smallest effect of the planned tests, from a quarter of the questions asked to eight times as many.
-
-    Columns: CURVE; `here` is the number of questions that a standard error is from.
-    """
+    """The smallest effect of the planned tests by number of questions; columns: CURVE, `here` are those asked."""
     chosen = [one for one in each if one.confirmatory]
     most = max((one.here for one in chosen), default=0)
     rows = [
@@ -396,10 +373,9 @@ def planned(
     draws: int = 100,
     out: str | None = None,
 ) -> str:
-    """The power of experiment `name` with these notebook parameters, in words and a table; `out` also gets the curve.
+    """The power of experiment `name` with these notebook parameters, in words and a table; `out` gets the curve.
 
-    Without a `pilot` the standard errors are from simulated runs with as many judges and repeats; with one these shape
-    the cost alone.
+    Standard errors are those of the `pilot`, else of simulated runs with as many judges and repeats.
     """
     named = {"judges": [each.strip() for each in judges.split(",")] if judges else None, "repeats": repeats}
     parameters = {**parameters, **{key: value for key, value in named.items() if value is not None}}
@@ -407,8 +383,7 @@ def planned(
     asked = enough(round(price.questions))
     if pilot:
         each = precisions(read_pilot(Path(pilot), name), name)
-        source = "Standard errors: from the pilot, scaled with the number of questions; what other judges or repeats "
-        source += "would change is not known from it."
+        source = "Standard errors: from the pilot, scaled with the questions; other judges or repeats may differ."
     else:
         each, source = _simulated(name, parameters, asked, draws)
     shown = table(each, asked, sizes, price)

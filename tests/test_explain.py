@@ -125,7 +125,8 @@ def test_the_last_run_stands_below_with_real_data_first(tmp_path: Path, monkeypa
     file.parent.mkdir()
     numbers = [kept("simulated", 0.1 * i, judge=f"j{i}") for i in range(1, 10)]
     numbers += [kept("published", 0.25, judge="real"), kept("asked", None, judge="none")]
-    file.write_text(json.dumps({"numbers": [*numbers, kept("asked", 0.0) | {"id": "win_rate"}]}), encoding="utf-8")
+    numbers += [kept("asked", 0.0) | {"id": "win_rate"}]
+    file.write_text(json.dumps({"provenance": {"experiment": "x"}, "numbers": numbers}), encoding="utf-8")
     told = room.explain("excess_flip").partition("\n\n")[0]  # an audit has one of its own
     lines = told.partition("numbers.json:\n")[2].splitlines()
     assert lines[0].strip() == "published: judge real: +25.0 pp [+15.0, +35.0] (n = 20, 10 clusters)"
@@ -134,7 +135,7 @@ def test_the_last_run_stands_below_with_real_data_first(tmp_path: Path, monkeypa
     assert lines[-1].strip() == "and 3 more in figures/arena_hard_position_bias/numbers.json"
     for broken in ("{", "[]", '{"numbers": [{"id": "excess_flip"}]}'):
         file.write_text(broken, encoding="utf-8")
-        with pytest.raises(ValueError, match=r"arena_hard_position_bias.numbers\.json: no numbers of a run"):
+        with pytest.raises(ValueError, match=r"arena_hard_position_bias.numbers\.json: .*make these results again"):
             room.explain("excess_flip")
 
 

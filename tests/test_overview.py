@@ -149,7 +149,7 @@ def test_a_folder_of_runs_is_all_its_runs_and_each_judge_has_a_row_a_run(tmp_pat
 )
 def test_a_damaged_summary_is_an_error_that_names_the_file(tmp_path: Path, changes: dict, said: str) -> None:
     folder = results(tmp_path / "bad", "mt_bench_blind", [line("a", "place", "bias")], **changes)
-    with pytest.raises(ValueError, match=f"summary.json: .*({said}).*run its notebook again"):
+    with pytest.raises(ValueError, match=f"summary.json: .*({said}).*make these results again"):
         collected_of([str(folder)])
 
 
@@ -157,7 +157,7 @@ def test_another_protocol_no_json_and_an_empty_folder_are_errors_that_say_so(tmp
     folder = results(tmp_path / "bad", "mt_bench_blind", [line("a", "place", "bias")])
     path = folder / "summary.json"
     path.write_text(path.read_text().replace('"1.1"', '"9.0"'))
-    with pytest.raises(ValueError, match=r"protocol '9\.0', this program reads '1\.1'"):
+    with pytest.raises(ValueError, match=r"summary\.json: protocol = '9\.0': Input should be '1\.0' or '1\.1'"):
         collected_of([str(folder)])
     path.write_text("{")
     with pytest.raises(ValueError, match="no JSON"):
@@ -343,7 +343,7 @@ def test_what_is_written_is_read_back_and_the_same_bytes_twice(summary, tmp_path
     found = read(tmp_path / "one")
     assert [line.judge for line in found.lines] == [line["judge"] for line in summary["card"]]
     assert [row.sentence for row in found.rows] == [row["sentence"] for row in summary["rows"]]
-    assert list(found.models) == json.loads(json.dumps(run.costs(full_run())["models"])) and found.models
+    assert [vars(each) for each in found.models] == run.costs(full_run())["models"] != []
 
 
 def test_tokens_are_those_of_all_replies_answers_and_verdicts_once_each() -> None:

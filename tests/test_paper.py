@@ -182,7 +182,7 @@ def test_ids_that_a_provider_returned_stand_beside_the_judge(results: Path) -> N
 
 
 def test_what_nobody_wrote_down_is_left_out_of_the_methods_and_told_in_the_checklist(results: Path) -> None:
-    mine = replace(layout.load(results), run={})
+    mine = replace(layout.load(results), run=layout.RunRecord())
     text = paper_facts.methods_tex([mine])
     assert "Budget" not in text and "Commit" not in text and "Spent" not in text
     rows = dict(paper_facts.checklist([mine]).rows)
@@ -195,7 +195,8 @@ def test_a_commit_that_files_differed_from_is_not_said_to_be_the_code_that_ran(r
         ("", r"\texttt{0123456789ab}"),
         ("-dirty", r"\texttt{0123456789ab} with changes that no commit holds"),
     ):
-        named = paper_facts.numbers_tex([replace(mine, run={**mine.run, "commit": commit + suffix})], {})
+        ran = mine.run.model_copy(update={"commit": commit + suffix})
+        named = paper_facts.numbers_tex([replace(mine, run=ran)], {})
         assert rf"\newcommand{{\MtBenchBlindRunCommit}}{{{told}}}" in named
 
 
@@ -206,7 +207,7 @@ def test_a_judge_of_whom_no_effect_would_be_found_is_not_said_to_have_a_smallest
 
     def told(*sizes: float) -> str:
         lines = tuple(replace(known, judge=f"j{at}", smallest=size) for at, size in enumerate(sizes))
-        done = paper_facts.checklist([replace(mine, found=replace(mine.found, lines=lines))])
+        done = paper_facts.checklist([replace(mine, found=mine.found.model_copy(update={"lines": lines}))])
         return dict(done.rows)["Do judges prefer their own vendor or model?"]
 
     assert "not shown, effects from" in told(0.1, 0.2)
@@ -216,7 +217,7 @@ def test_a_judge_of_whom_no_effect_would_be_found_is_not_said_to_have_a_smallest
 
 def test_what_answers_cost_is_not_said_to_be_what_judgments_cost(results: Path) -> None:
     mine = layout.load(results)
-    judgments, calls = mine.provenance["n"], sum(each["calls"] for each in mine.run["models"])
+    judgments, calls = mine.provenance["n"], sum(each.calls for each in mine.run.models)
     assert calls > judgments  # candidates were asked, too
     assert "All replies that were read, not verdicts alone, cost" in paper_facts.methods_tex([mine])
 
@@ -248,7 +249,7 @@ def test_a_measure_that_no_item_asks_for_gets_a_row_of_its_own(results: Path) ->
     mine = layout.load(results)
     line = next(each for each in mine.found.lines if each.verdict == "bias" or each.verdict == "not shown")
     line = replace(line, measure="moon phase", estimate=replace(line.estimate, data="simulated"))
-    found = replace(mine.found, lines=(*mine.found.lines, line))
+    found = mine.found.model_copy(update={"lines": (*mine.found.lines, line)})
     rows = dict(paper_facts.checklist([replace(mine, found=found)]).rows)
     assert "moon phase?" in rows and r"\ChecklistMoonPhase" in rows["moon phase?"]
 
@@ -298,17 +299,17 @@ def test_a_folder_without_numbers_says_which_folders_in_it_have_some(results: Pa
 @pytest.mark.parametrize(
     ("file", "change", "told"),
     [
-        ("numbers.json", {"numbers": [{"id": "x"}]}, "numbers.json: key 'value' is missing"),
-        ("numbers.json", {"provenance": {}}, "numbers.json: key 'experiment' is missing"),
-        ("numbers.json", {"protocol": "9"}, "numbers.json: not of protocol 1.1"),
-        ("exhibits.json", {"figures": [{"name": "../evil"}]}, "exhibits.json: figures and tables: figures.0.name = '."),
+        ("numbers.json", {"numbers": [{"id": "x"}]}, "numbers.json: key 'numbers.0.where' is missing"),
+        ("numbers.json", {"provenance": {}}, "numbers.json: key 'provenance.experiment' is missing"),
+        ("numbers.json", {"protocol": "9"}, "numbers.json: protocol = '9': "),
+        ("exhibits.json", {"figures": [{"name": "../evil"}]}, "exhibits.json: figures.0.name = '."),
         ("exhibits.json", {"tables": [{"name": "x", "caption": "", "columns": ["a"], "rows": [[1, 2]]}]},
          "a row of 2 cells under 1 columns"),
         ("exhibits.json", {"figures": [{"name": "x", "caption": "", "alt": "", "width": 3, "height": 0, "size": 8,
          "style": "icml"}]}, "figures.0.height = 0: "),
-        ("run.json", {"models": [{"model": "m", "usd": 1.0}]}, "run.json: key 'calls' is missing"),
+        ("run.json", {"models": [{"model": "m", "usd": 1.0}]}, "run.json: key 'models.0.calls' is missing"),
         ("run.json", {"account": [1]}, "run.json: "),
-        ("run.json", {"left_out": {"questions": "x"}}, "run.json: invalid literal"),
+        ("run.json", {"left_out": {"questions": "x"}}, "run.json: left_out.questions = 'x': "),
         ("summary.json", {"models": "m"}, "summary.json: "),
     ],
 )  # fmt: skip

@@ -365,9 +365,6 @@ def test_a_notebook_that_is_not_there_or_failed_or_has_no_numbers_is_named(tmp_p
     with pytest.raises(ValueError, match="mt_bench_blind was not executed"):
         results([folder])
     nbformat.write(plain_book(), folder / "report.ipynb")
-    (folder / "numbers.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"numbers\.json: no numbers of a run"):
-        results([folder])
     (folder / "numbers.json").unlink()
     with pytest.raises(ValueError, match=r"numbers\.json: not there"):
         results([folder])
@@ -384,11 +381,11 @@ def test_a_notebook_that_is_not_there_or_failed_or_has_no_numbers_is_named(tmp_p
         ("report.ipynb", ("cells", 1, "outputs", 0, "output_type"), None, r"report\.ipynb: no notebook"),
         ("report.ipynb", ("cells", 1, "outputs", 0, "data", "image/png"), "AAAA", r"report\.ipynb: a figure .* no PNG"),
         ("report.ipynb", ("metadata",), [], r"report\.ipynb: no notebook"),
-        ("numbers.json", ("provenance",), "x", r"numbers\.json: no numbers of a run"),
+        ("numbers.json", ("provenance",), "x", r"numbers\.json: provenance: expected"),
         ("summary.json", ("rows", 0, "where"), [[]], r"summary\.json: "),
-        ("summary.json", ("card", 0, "estimate", "data"), ["folder"], r"summary\.json: expected a text, found list"),
+        ("summary.json", ("card", 0, "estimate", "data"), ["folder"], r"summary\.json: card.*data = .*a valid string"),
         ("summary.json", ("card", 0, "estimate", "data"), "", r"summary\.json: .*data is empty"),
-        ("summary.json", ("models",), [{"model": "m"}], r"summary\.json: key 'calls' is missing"),
+        ("summary.json", ("models",), [{"model": "m"}], r"summary\.json: key 'models\.0\.calls' is missing"),
     ],
 )
 def test_a_file_of_results_that_is_not_as_we_write_it_is_named(

@@ -14,7 +14,7 @@ from helpers.datasets.listwise import load_top1
 from helpers.datasets.questions import load_questions
 from helpers.datasets.reading import LONGEST_NAME, Problem, read_lines, read_records, text_field
 from helpers.json_text import no_duplicates
-from helpers.overview import _json
+from helpers.overview import read
 from tests.case_tables import load_cases
 from tests.payloads import PAYLOADS
 
@@ -60,7 +60,7 @@ def test_what_is_odd_in_a_line_of_verdicts_is_a_problem_of_that_line(tmp_path: P
 def test_a_summary_of_a_run_is_read_as_strictly(tmp_path: Path, case: str) -> None:
     (tmp_path / "summary.json").write_text(ODD[case][0], encoding="utf-8")
     with pytest.raises(ValueError, match=r"summary\.json: no JSON"):
-        _json(tmp_path / "summary.json")
+        read(tmp_path)
 
 
 def test_an_object_with_a_hundred_thousand_keys_twice_is_refused_in_a_few_words() -> None:

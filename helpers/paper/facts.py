@@ -24,7 +24,7 @@ from ..macros import FORMS, MARK, camel, interval, macro_names, marked, ordered,
 from ..stats import intervals, power
 from ..types import Estimand, Estimate
 from ..words import CardLine, listed
-from .layout import Results
+from .layout import Results, RunRecord
 
 #: So many judges are named with the ids that they answered as; of more only the first.
 MOST_NAMED = 24
@@ -81,10 +81,10 @@ def _facts(results: Results) -> Iterator[tuple[str, str]]:
     yield from _losses(results, data)
     yield from _intervals(results, data)
     yield from _money(run)
-    if run.get("commit"):
-        yield "Commit", _commit(run["commit"])
-    if run.get("time"):
-        yield "Date", latex(run["time"][:10])
+    if run.commit:
+        yield "Commit", _commit(run.commit)
+    if run.time:
+        yield "Date", latex(run.time[:10])
 
 
 def _commit(told: str) -> str:
@@ -132,7 +132,7 @@ def _losses(results: Results, data: str) -> Iterator[tuple[str, str]]:
     if isinstance(n, int) and not math.isnan(share):
         yield "Unreadable", marked(f"{round(share * n):,}", data)
         yield "UnreadableShare", marked(latex(f"{100 * share:.1f} %").replace(" ", r"\,"), data)
-    if left := results.run.get("questions_left_out"):
+    if left := results.run.left_out.get("questions"):
         yield "LeftOut", f"{left:,}"
 
 
@@ -148,13 +148,13 @@ def _intervals(results: Results, data: str) -> Iterator[tuple[str, str]]:
     yield "Cluster", latex(listed(list(clusters)[:MOST_METHODS]).replace(" and ", " or "))
 
 
-def _money(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if models := run.get("models"):
+def _money(run: RunRecord) -> Iterator[tuple[str, str]]:
+    if run.models:
         for name, key in (("Calls", "calls"), ("TokensIn", "input"), ("TokensOut", "output")):
-            yield name, f"{sum(each[key] for each in models):,}"
-        spent = math.fsum(each["usd"] for each in models)
+            yield name, f"{sum(getattr(each, key) for each in run.models):,}"
+        spent = math.fsum(each.usd for each in run.models)
         yield "Spent", "" if math.isnan(spent) else _dollars(spent)
-    budget = run.get("budget_usd")
+    budget = run.account.get("budget_usd")
     yield "Budget", "" if budget is None else _dollars(budget)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -14,10 +13,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationInfo, field_validator
 
 from .. import paths
-from ..config import checked
-from ..export import NAME, PROTOCOL, READABLE
-from ..json_text import document
-from ..overview import SUMMARY, Found, estimate, paid, read
+from ..export import NAME, PROTOCOL, Protocol
+from ..overview import NULLS, SUMMARY, Found, Numbers, Paid, read, read_results
 from ..run.notebooks import available, collects, experiment_of
 from ..types import Estimate
 
@@ -112,19 +109,29 @@ class Sheet(BaseModel, frozen=True):
 
 
 class Exhibits(BaseModel, frozen=True):
-    """What exhibits.json tells of a folder."""
+    """What an exhibits.json holds."""
 
+    protocol: Protocol = PROTOCOL
     figures: tuple[Picture, ...]
     tables: tuple[Sheet, ...]
+
+
+class RunRecord(BaseModel, frozen=True):
+    """What a run.json holds that a paper says; `left_out` counts questions and answers."""
+
+    commit: str | None = None
+    time: str | None = None
+    models: Annotated[tuple[Paid, ...], NULLS] = ()
+    account: dict[str, Any] = {}
+    left_out: dict[str, int] = {}
 
 
 @dataclass(frozen=True)
 class Results:
     """One folder of results. `label` begins the names of everything made of it; `experiment` is what made it.
 
-    `found` is what it hands to the overview (None where it hands on nothing), `run` what its run.json tells (see
-    `_run`; {} where there is none, as in a fresh checkout). `pictures` and `sheets` are None where nothing tells of
-    them: they must be made anew.
+    `found` is what it hands to the overview (None where it hands on nothing), `run` what its run.json tells (where
+    there is one). `pictures` and `sheets` are None where nothing tells of them: they must be made anew.
     """
 
     label: str
@@ -133,7 +140,7 @@ class Results:
     provenance: Mapping[str, Any]
     estimates: tuple[Estimate, ...]
     found: Found | None
-    run: Mapping[str, Any]
+    run: RunRecord
     pictures: tuple[Picture, ...] | None
     sheets: tuple[Sheet, ...] | None
 
@@ -177,68 +184,30 @@ def load(folder: Path, label: str = "") -> Results:
     path = folder / NUMBERS
     if not path.is_file():
         inner = sorted(each.parent.name for each in folder.glob(f"*/{NUMBERS}")) if folder.is_dir() else []
-        hint = (
-            f"; these folders in it do: {', '.join(inner)}" if inner else "; `recuse run` and `recuse analyze` make it"
-        )
-        raise ValueError(f"{folder}: holds no {NUMBERS}{hint}")
-    content = _json(path)
-    with _told(path):
-        provenance = dict(content["provenance"])
-        provenance["parameters"] = dict(provenance.get("parameters") or {})
-        experiment = str(provenance["experiment"])
-        estimates = tuple(map(estimate, content["numbers"]))
+        hint = f"these folders in it do: {', '.join(inner)}" if inner else "`recuse run` and `recuse analyze` make it"
+        raise ValueError(f"{folder}: holds no {NUMBERS}; {hint}")
+    numbers = read_results(Numbers, path)
+    experiment = numbers.provenance.experiment
+    provenance = {"parameters": {}, **numbers.provenance.model_dump(exclude_unset=True)}
     pictures, sheets = _exhibits(folder)
     return Results(
         label=label or re.sub("[^A-Za-z0-9_-]+", "_", experiment)[:64] or "results",
         experiment=experiment,
         folder=folder,
         provenance=provenance,
-        estimates=estimates,
+        estimates=numbers.numbers,
         found=read(folder) if (folder / SUMMARY).is_file() else None,
-        run=_run(folder / RUN),
+        run=read_results(RunRecord, folder / RUN) if (folder / RUN).is_file() else RunRecord(),
         pictures=pictures,
         sheets=sheets,
     )
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """What is wrong with a record, told with its file."""
-    try:
-        yield
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        what = f"key {error} is missing" if isinstance(error, KeyError) else error
-        raise ValueError(f"{path}: {what}; make these results again") from None
-
-
-def _json(path: Path) -> Any:
-    try:
-        content = document(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path}: no JSON ({error}); make these results again") from None
-    if not isinstance(content, dict) or content.get("protocol", PROTOCOL) not in READABLE:
-        raise ValueError(f"{path}: not of protocol {PROTOCOL}; make these results again")
-    return content
-
-
-def _run(path: Path) -> dict[str, Any]:
-    """What run.json tells of a run that a paper says: commit, time, what each model cost, budget, what was left out."""
-    content = _json(path) if path.is_file() else {}
-    with _told(path):
-        told = {key: str(content[key]) for key in ("commit", "time") if content.get(key)}
-        models = [dict(paid(each)) for each in content.get("models") or ()]
-        budget = dict(content.get("account") or {}).get("budget_usd")
-        left = dict(content.get("left_out") or {}).get("questions") or 0
-        found = {"budget_usd": None if budget is None else float(budget), "questions_left_out": int(left)}
-    return {**told, "models": models, **found} if content else {}
 
 
 def _exhibits(folder: Path) -> tuple[tuple[Picture, ...] | None, tuple[Sheet, ...] | None]:
     path = folder / EXHIBITS
     if not path.is_file():
         return None, None
-    with _told(path):
-        found = checked(Exhibits, _json(path), "figures and tables")
+    found = read_results(Exhibits, path)
     return tuple(each.model_copy(update={"folder": folder}) for each in found.figures), found.tables
 
 

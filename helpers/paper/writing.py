@@ -226,7 +226,8 @@ def redrawn(results: Results, page: Page, workshop: Path) -> Results:
             f"{results.folder}: running {notebook.stem} again gives other numbers ({told}): code, versions or replies "
             f"have changed since; {remedy}"
         )
-    return replace(fresh, folder=results.folder, provenance=results.provenance, run=results.run or fresh.run)
+    run = results.run if results.run.time else fresh.run
+    return replace(fresh, folder=results.folder, provenance=results.provenance, run=run)
 
 
 def parameters(results: Results) -> dict[str, Any]:

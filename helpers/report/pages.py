@@ -24,7 +24,6 @@ from ..explain import UNITS, Section, rows, sections
 from ..export import NAME
 from ..figures.cards import MEANINGS
 from ..figures.points import SOURCES
-from ..json_text import document
 from ..overview import SUMMARY, Found, read_claims
 from ..run import notebooks
 from ..run.control import KINDS
@@ -73,7 +72,7 @@ class Result:
     folder: Path
     book: Any
     data: frozenset[str]
-    judges: Mapping[str, tuple[str, ...]]
+    judges: Mapping[str, Sequence[str]]
     parameters: dict[str, Any]
     found: Found | None
 
@@ -135,26 +134,23 @@ def _read(folder: Path) -> Result:
     own = "" if default else folder.parent.name if folder.name == name else folder.name
     run = own.removeprefix(f"{name}-")[:LONGEST_RUN]
     first = book.cells[0].source.strip().partition("\n")[0] if book.cells else ""
-    found = replace(found, run=run) if found else None
+    found = found.model_copy(update={"run": run}) if found else None
     parameters = notebooks.parameters(book)
     return Result(name, run, name, first.lstrip("# ") or name, report, folder, book, data, judges, parameters, found)
 
 
-def _numbers(folder: Path) -> tuple[str, frozenset[str], dict[str, tuple[str, ...]]]:
+def _numbers(folder: Path) -> tuple[str, frozenset[str], Mapping[str, Sequence[str]]]:
     """The experiment, the sources of data and the judges with their returned model ids, as numbers.json names them."""
     path, named = folder / NUMBERS, re.sub(r"-[0-9a-f]+$", "", folder.name)
     try:
-        provenance = document(path.read_text(encoding="utf-8"))["provenance"]
-        name, sources = provenance["experiment"], provenance["data"]
-        judges = {str(judge): tuple(map(str, ids)) for judge, ids in provenance.get("judges", {}).items()}
-        data = frozenset({sources} if isinstance(sources, str) else map(str, sources))
+        told = overview.read_results(overview.Numbers, path).provenance
     except OSError:
         raise ValueError(f"{path}: not there, so the notebook {named} was not executed. {_run(named)}") from None
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path}: no numbers of a run ({type(error).__name__}: {error}); {_run(named)}") from None
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise ValueError(f"{path}: provenance.experiment is {name!r}, expected the name of an experiment")
-    return name, data, judges
+    except ValueError as error:
+        raise ValueError(f"{error}. {_run(named)}") from None
+    if not NAME.fullmatch(told.experiment):
+        raise ValueError(f"{path}: provenance.experiment is {told.experiment!r}, expected the name of an experiment")
+    return told.experiment, frozenset({told.data} if isinstance(told.data, str) else told.data), told.judges
 
 
 def _executed(report: Path, name: str) -> Any:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from ..types import SHOWN_UNITS, Estimand, Estimate
 
@@ -70,7 +71,8 @@ def p_text(p: float, floor: bool = False) -> str:
 LEVEL = 0.05
 #: What a judge card can say of a judge in one measure: a bias after the correction for its family; an interval that
 #: leaves out the null, but not after the correction; an interval that holds the null; no interval; a mere description.
-CARD_VERDICTS = ("bias", "hint", "not shown", "untold", "described")
+CardVerdict = Literal["bias", "hint", "not shown", "untold", "described"]
+CARD_VERDICTS = get_args(CardVerdict)
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class CardLine:
     judge: str
     measure: str
     estimate: Estimate
-    verdict: str
+    verdict: CardVerdict
     words: str
     p: float = float("nan")
     smallest: float = float("nan")

@@ -153,7 +153,7 @@ def test_a_pilot_is_read_from_its_numbers(tmp_path: Path) -> None:
         power.read_pilot(file, "hinting_groups")
     for text in ("[", "{}", '{"provenance": {"experiment": "mt_bench_blind"}, "numbers": [{}]}'):
         file.write_text(text, encoding="utf-8")
-        with pytest.raises(ValueError, match=r"numbers.json is no numbers.json"):
+        with pytest.raises(ValueError, match=r"numbers\.json: .*make these results again"):
             power.read_pilot(file, "mt_bench_blind")
 
 
@@ -255,7 +255,7 @@ def test_a_cost_needs_no_key_and_grows_with_questions_judges_and_repeats() -> No
     assert both.calls == 120 and both.usd > one.usd
     assert of(240, judges=["gpt_4_1"], repeats=1).calls == 1440
     assert of(20, judges=["gpt_4_1"], repeats=1).usd == pytest.approx(2 * one.usd, rel=0.1)
-    assert one.of(math.inf).brief == "no sum would do" and "24 questions are at hand" in str(one.of(100))
+    assert one.scale(math.inf).brief == "no sum would do" and "24 questions are at hand" in str(one.scale(100))
     with pytest.raises(ConfigError, match="nobody"):
         of(10, judges=["nobody"])
 
