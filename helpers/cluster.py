@@ -28,6 +28,9 @@ from .run.notebooks import execute
 TRIES = 3
 #: How long a scheduler may take to answer, in seconds.
 CONNECT_SECONDS = 20
+NOT_INSTALLED = (
+    "--dask needs the extra `cluster`, here and on each worker: pip install -e .[cluster] -c requirements.lock"
+)
 
 
 class Lost(Exception):
@@ -37,13 +40,15 @@ class Lost(Exception):
 def dask(address: str, workers: int | None = None, needs: Sequence[str] = (), run: Runner = execute) -> Opener:
     """Cells on the cluster whose scheduler is at `address`; "local" makes one of `workers` processes on this machine.
 
-    Each worker must have the keys of the models in `needs`. ConfigError where one is unfit, or dask is not installed;
-    OSError where nobody answers. Workers that join later and do not fit are named, and get no cell.
+    ConfigError where a worker is unfit (has no key of a model in `needs`, other code), OSError where nobody answers.
     """
 
     @contextmanager
     def opened(running: dict[Future, str]) -> Iterator[Engine]:
-        distributed = _distributed()
+        try:
+            import distributed
+        except ImportError:
+            raise ConfigError(NOT_INSTALLED) from None
         with ExitStack() as stack, stopping(running, partial(_await, running)):
             if address != "local":
                 _check_scheduler(distributed, address)
@@ -107,10 +112,10 @@ def _check_scheduler(distributed: Any, address: str) -> None:
 def remote(task: Task, run: Runner = execute, needs: Sequence[str] = ()) -> Outcome:
     """Run a cell on this worker and bring back all that it wrote; Unfit where it cannot be run here.
 
-    Lost where another worker has begun it: Dask itself gives the tasks of a lost worker to others, but what they cost
-    must be counted first.
+    Lost where another worker has begun it: Dask gives it to others at once, but what it cost must be counted first.
     """
-    distributed = _distributed()
+    import distributed
+
     begun = distributed.Event(task.token)
     if begun.is_set():
         raise Lost("the worker that ran this cell is gone")
@@ -135,27 +140,12 @@ def dask_setup(_worker: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise ConfigError(
-            "--dask needs the extra `cluster`, here and on each worker: pip install -e .[cluster] -c requirements.lock"
-        ) from None
-    return distributed
-
-
 def _await(running: dict[Future, str], done_within: Callable[[float], bool]) -> None:
     """Wait for the running cells, so that the replies they paid for are brought back."""
     if running:
         with suppress(OSError):  # a terminal that was closed hears nothing
             notice(f"waiting for {len(running)} cells that run: interrupt again to give up what they ask")
     done_within(math.inf)
-
-
-OTHER_CODE = "has another state of Recuse: it needs the same commit, models.yaml, configs and built-in data"
-STALE = "was started before its Recuse was changed: restart it"
-THREADS = "has several threads, and a process can run one cell at a time: start it with --nthreads 1"
 
 
 class Unfit(Exception):
@@ -182,14 +172,11 @@ class Workers:
         return future
 
     def look(self, tell: bool = False) -> None:
-        """Ask those that have joined since, and `tell` of the unfit ones; who does not answer is asked again next time.
-
-        What is bound to workers that are all gone is cancelled: Dask would let it wait for them.
-        """
+        """Ask those that have joined since, and `tell` of unfit ones; who does not answer is asked again next time."""
         there = self.client.nthreads()
         for gone in self.told.keys() - there:
             del self.told[gone]
-        for future, those in list(self.bound.items()):
+        for future, those in list(self.bound.items()):  # Dask would let it wait for workers that are all gone
             if future.done() or there.keys().isdisjoint(those):
                 future.cancel()
                 del self.bound[future]
@@ -223,11 +210,11 @@ class Workers:
 def unready(state: str, needs: Sequence[str], dask_worker: Any) -> str:
     """What keeps this worker from running cells: other code than `state`, a key that is not set; "" where nothing."""
     if dask_worker.state.nthreads > 1:
-        return THREADS
+        return "has several threads, and a process can run one cell at a time: start it with --nthreads 1"
     if code_now() != state:
-        return OTHER_CODE
+        return "has another state of Recuse: it needs the same commit, models.yaml, configs and built-in data"
     if code() != state:
-        return STALE
+        return "was started before its Recuse was changed: restart it"
     models = load_models()
     try:
         check_keys(models[name] for name in needs)

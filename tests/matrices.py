@@ -57,5 +57,4 @@ def ran(
 ) -> dict[str, Outcome]:
     """Run cells in a folder that also holds their store, one after the other where nothing else is given."""
     prepared = matrix.prepare(cells, folder, folder / "replies", budget_usd)
-    opened = opened or threads()
-    return matrix.run_matrix(prepared, opened, tell or (lambda cell, outcome: None))
+    return matrix.run_matrix(prepared, opened or threads(), tell or (lambda cell, outcome: None))

@@ -84,7 +84,7 @@ MOST = {
     "words": (550, 2),
     "claims tables macros export": (820, 4),
     "figures": (3_701, 12),
-    "run cluster": (3_236, 10),
+    "run cluster": (3_117, 10),
     "analyze": (2_548, 8),
     "audit": (1_000, 4),
     "calibrate": (100, 1),

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -46,10 +46,9 @@ CALLED = {"usd": "spent_usd", "reserved": "reserved_usd", "limit": "budget_usd"}
 
 
 def costs(account: Account, judgments: Iterable[Judgment]) -> dict[str, Any]:
-    """For run.json: the dollars spent in this run, of each model calls, tokens and what its replies cost, the account.
+    """For run.json: what this run spent (failed attempts too), and of each model calls, tokens and cost of its replies.
 
-    `models` counts all replies that the run reads, `stored` those that were asked before it; `usd` is at today's price,
-    None where none is known. `account` holds what this run sent, failed attempts too.
+    `stored` counts replies that were asked before this run; `usd` is at today's price, NaN where none is known.
     """
     used: dict[str, dict[str, Counter[str]]] = {"models": {}, "stored": {}}
     for key, each in _replied(judgments).items():
@@ -76,10 +75,7 @@ def costs(account: Account, judgments: Iterable[Judgment]) -> dict[str, Any]:
 
 
 def tell(name: str, account: Account, judgments: Iterable[Judgment]) -> None:
-    """The account of a run as a short table, where anybody but simulated models was asked.
-
-    It goes where progress goes, and under the cell that somebody looks at: a rerun must give the same report.
-    """
+    """Show the account of a run that asked more than simulated models, beside its progress: reports stay the same."""
     if all(row.simulated for row in account.rows):
         return
     text = f"{name}: the account of this run, in US dollars\n{account}"
@@ -118,9 +114,8 @@ def resumable(budget: Budget, ahead: Mapping[str, int]) -> Iterator[None]:
 class Asked:
     """A run after its last reply: what was asked, what came back, and the frame that the metrics read.
 
-    `data` says where the verdicts are from: simulated, asked, hub or folder. `unjudged` names questions left out and
-    why. `said` holds the replies of the stages before judging, by key. `controls` tells for each judge which repeat of
-    the control group serves. Of published judgments there is only the frame.
+    `data` is simulated, asked, hub or folder. `unjudged` names questions left out and why. `said` holds the replies of
+    stages before judging, by key. Of published judgments there is only the frame.
     """
 
     experiment: Experiment
@@ -133,11 +128,8 @@ class Asked:
     said: Mapping[str, Judgment] = field(default_factory=dict)
     account: Account = field(default_factory=Account)
     controls: Mapping[str, Control] = field(default_factory=dict)
-
-    @property
-    def simulator(self) -> ModuleType:
-        """What simulated judges feel before noise, by functions: what was planted follows from it without a call."""
-        return simulated
+    #: What simulated judges feel before noise, by functions: what was planted follows from it without a call.
+    simulator: ClassVar[ModuleType] = simulated
 
 
 def bias_of(experiment: Experiment) -> Bias:
@@ -245,9 +237,9 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
 
 
 async def pilot(experiment: Experiment, calls: int) -> None:
-    """Make the first missing calls of a run, so many of each model, within its budget; the run finds their replies.
+    """Make the first missing calls of a run, so many of each paid model, within its budget, for the run to find.
 
-    Simulated models, and prompts with answers that are not written yet, are left out. Errors are those of `ask`.
+    Prompts with answers that are not written yet are left out. Errors are those of `ask`.
     """
     if experiment.judgments != "ask":
         return
@@ -347,10 +339,7 @@ def _planned(stages: Mapping[str, Sequence[Trial]], experiment: Experiment) -> P
 
 
 def check_ready(experiment: Experiment) -> None:
-    """Raise MissingKey or NoPrice where a call that is missing needs a key that is not set or has no known price.
-
-    What is stored needs neither: only a plan shows whether a model that lacks something will be asked.
-    """
+    """Raise MissingKey or NoPrice where a call that is not stored needs a key that is not set or has no known price."""
     if experiment.judgments != "ask":
         return
     with suppress(NoPrice):

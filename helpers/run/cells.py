@@ -84,9 +84,9 @@ class Grid(Strict):
 
 
 def read_grid(path: Path, given: Mapping[str, Any]) -> list[Cell]:
-    """The cells of a grid file, in order: the product of its lists (the last varies fastest), then those of `include`.
+    """The cells of a grid file: the product of its lists (the last varies fastest), then those of `include`.
 
-    `given` are parameters that hold in all cells. Everything wrong is a ConfigError that names file and line.
+    `given` holds in all cells. Everything wrong is a ConfigError that names file and line.
     """
 
     def refuse(keys: Keys, words: str) -> NoReturn:
@@ -103,8 +103,7 @@ def read_grid(path: Path, given: Mapping[str, Any]) -> list[Cell]:
         refuse(("notebooks",), f"by their `after:` these wait for each other: {', '.join(books)}")
     lists, excluded = grid.parameters, [_texts(wanted).items() for wanted in grid.exclude]
     varied = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())] if lists else []
-    if excluded:
-        varied = [each for each in varied if not any(wanted <= _texts(each).items() for wanted in excluded)]
+    varied = [each for each in varied if not any(wanted <= _texts(each).items() for wanted in excluded)]
     if (count := len(varied) + len(grid.include)) > MOST_CELLS:
         refuse(("include",), f"{count} cells; at most {MOST_CELLS} are run at once")
     cells = {cell.id: cell for cell in (Cell(notebooks, each, given) for each in varied)}
@@ -174,10 +173,9 @@ Runner = Callable[[Path, Path, Mapping[str, Any]], Result]
 
 @dataclass(frozen=True)
 class Task:
-    """What a machine needs to run a cell, besides the same code and the keys of the models.
+    """What a machine needs to run a cell, besides the keys of the models and the `code` in this state.
 
-    `stored` holds the lines of the main store that it may need, by model; `code` names the state of the code; `token`
-    is unique to this try.
+    `stored` holds the lines of the main store that it may need, by model; `token` is unique to this try.
     """
 
     cell: Cell
@@ -189,10 +187,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a cell: `errors` by notebook, none where all ran through.
-
-    `files` are what it wrote, by place in its folder, where that folder is not on the disk of the one who asked.
-    """
+    """What became of a cell: `errors` by notebook, and what it wrote on another machine, by place in its folder."""
 
     errors: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
@@ -208,8 +203,7 @@ class Outcome:
 def run_cell(task: Task, folder: Path, run: Runner = execute) -> Outcome:
     """Run the notebooks of a cell one after the other; `folder` gets one of results each, and `replies`.
 
-    A cell has spent what its new lines cost; where they do not tell all (a kernel that died, a full disk), all it was
-    given.
+    Where its new lines do not tell all that it spent (a kernel that died, a full disk), it is all that it was given.
     """
     begun, replies, errors, spent, untold = time.monotonic(), folder / REPLIES, {}, 0.0, False
     replies.mkdir(parents=True, exist_ok=True)
@@ -304,9 +298,8 @@ def kept(folder: Path) -> dict[str, Any]:
 def done(cell: Cell, folder: Path) -> bool:
     """Whether a cell ran through with the present code and files, and its numbers are there."""
     state = kept(folder)
-    if state.get("state") != "done" or state.get("inputs") != inputs(cell):
-        return False
-    return all((folder / name / "numbers.json").is_file() for name in cell.experiments)
+    ran = state.get("state") == "done" and state.get("inputs") == inputs(cell)
+    return ran and all((folder / name / "numbers.json").is_file() for name in cell.experiments)
 
 
 def inputs(cell: Cell) -> str:
@@ -344,13 +337,9 @@ code = cache(code_now)
 
 
 def take_in(lines: Path, replies: Path) -> None:
-    """Move the replies of a cell into the main store: what is there already is not doubled, the first counts.
-
-    Who still writes to one of their files is waited for, and nobody else writes to them until this is done. Lines that
-    no run can use are named, and kept beside the file.
-    """
+    """Move the replies of a cell into the main store, whose files are locked meanwhile; unusable lines are named."""
     with ExitStack() as stack:
-        here = sorted(lines.glob("*.jsonl")) if lines.is_dir() else []
+        here = sorted(lines.glob("*.jsonl"))
         for path in here:
             stack.callback(_locked(path).release)
         for each in store.bring_home(lines, replies, _locked) if here else ():
@@ -370,10 +359,8 @@ FIELDS = ("value", "low", "high", "n", "clusters", "unit", "method", "data")
 
 #: What rows of judges say by themselves.
 JUDGES = ("judges",)
-#: Letters of settings up to which they have names: a label of a figure holds no more.
+#: Letters that a label of a figure holds.
 SHORT = 28
-#: A cell in which nothing is changed, beside cells in which something is.
-DEFAULT = "default"
 
 
 def _done(cells: Iterable[Cell], folder: Path) -> Iterator[tuple[Cell, Path]]:
@@ -396,11 +383,7 @@ def numbers(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
 
 
 def results(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
-    """A row a cell, experiment and line of its judge card, that is a judge and measure; published data are left out.
-
-    p is after the experiment's correction, which holds within the cell; `smallest` is the effect found in 80 % of such
-    runs.
-    """
+    """A row a cell, experiment and line of its judge card (a judge and measure), without published data."""
     rows = [
         vars(line.estimate)
         | vars(line)
@@ -412,10 +395,10 @@ def results(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
 
 
 def runs(cells: Sequence[Cell], folder: Path) -> list[Run]:
-    """The judge cards of the cells that are done, in their order, with the settings of each cell in words.
+    """The judge cards of the cells that are done, with the settings of each cell in words; its id where these are long.
 
-    Who judges is no setting where no judge is in two cells of the same other settings. Values have the names of their
-    parameters where these are short or not all cells have them; where words are too long, a cell is named by its id.
+    Who judges is no setting where no judge is in two cells of the same other settings. Values go without the names of
+    their parameters only where all cells have the same ones and words would be too long.
     """
     from ..figures.cards import Run
 
@@ -423,16 +406,13 @@ def runs(cells: Sequence[Cell], folder: Path) -> list[Run]:
     for cell, _, line in _lines(cells, folder):
         found.setdefault(cell.id, []).append(line)
     there = [cell for cell in cells if cell.id in found]
-    judged = [(_settings(cell, JUDGES), judge) for cell in there for judge in {x.judge for x in found[cell.id]}]
+    judged = [(_settings(cell, JUDGES, False), judge) for cell in there for judge in {x.judge for x in found[cell.id]}]
     left_out = JUDGES if len(set(judged)) == len(judged) else ()
-    names = len({tuple(cell.varied) for cell in there}) > 1
-    words = {cell.id: _settings(cell, left_out, names=True) for cell in there}
-    if not names and max(map(len, words.values()), default=0) > SHORT:
-        words = {cell.id: _settings(cell, left_out) for cell in there}
-    if max(map(len, words.values()), default=0) > SHORT:
-        words = {cell.id: cell.id for cell in there}
-    none = DEFAULT if any(words.values()) else ""
-    return [Run(words[cell.id] or none, found[cell.id]) for cell in there]
+    alike = len({tuple(cell.varied) for cell in there}) == 1
+    ways = [[_settings(cell, left_out, names) for cell in there] for names in ((True, False) if alike else (True,))]
+    words = next((way for way in ways if max(map(len, way), default=0) <= SHORT), [cell.id for cell in there])
+    none = "default" if any(words) else ""  # of a cell in which nothing is changed
+    return [Run(text or none, found[cell.id]) for text, cell in zip(words, there, strict=True)]
 
 
 def varied(cells: Iterable[Cell]) -> list[str]:
@@ -448,7 +428,7 @@ def _lines(cells: Sequence[Cell], folder: Path) -> Iterator[tuple[Cell, str, Car
             yield from ((cell, place.name, x) for x in read(place).lines if x.estimate.data != "published")
 
 
-def _settings(cell: Cell, left_out: Sequence[str], names: bool = False) -> str:
+def _settings(cell: Cell, left_out: Sequence[str], names: bool) -> str:
     told = {name: value for name, value in _values(cell).items() if name not in left_out}
     return ", ".join(f"{name} {value}" if names else str(value) for name, value in told.items())
 

@@ -1,10 +1,9 @@
 """Which control reply a treated one is compared with, when a control is asked again, and which verdicts are marked.
 
-A control that another experiment asked before costs nothing, but a judge that changed in between would pass its change
-off as an effect. So a stored control reply serves a treated one (the same judge on the same material) if it came from
-the same model id and is at most `max_age_days` older; of several the nearest, in whole days, then the one with the
-lowest repeat number. One that was asked after the treated reply serves too where none before it does: asking again
-could not bring it nearer. What serves a treated reply once serves it always. Simulated judges do not age.
+A judge that changed since its control was asked would pass its change off as an effect. So a stored control reply
+serves a treated one (the same judge on the same material) if it came from the same model id and is at most
+`max_age_days` older; of several the nearest, in whole days, then the one with the lowest repeat number. One that was
+asked after the treated reply serves too where none before it does. Simulated judges do not age.
 """
 
 from __future__ import annotations
@@ -30,8 +29,7 @@ class Control:
     """The control of one judge: which repeat of it serves each (place, condition, repeat) of the treated trials.
 
     `gap_days` is the longest time between two partners (NaN before there are any), `stale` says why stored replies do
-    not serve. `unsettled` are stored replies for treated ones not asked yet: should their model be another, they do not
-    serve.
+    not serve; `unsettled` ones serve only if the model that answers next is still theirs.
     """
 
     serves: Mapping[tuple[Place, str, int], int] = field(default_factory=dict)
@@ -53,7 +51,7 @@ def place_of(trial: Trial) -> Place:
 async def controls(
     trials: Sequence[Trial], control: str, folder: Path, now: float, max_age_days: float, since: float = math.inf
 ) -> dict[str, Control]:
-    """For each judge with control and treated trials, what serves what; `now` in seconds since 1970.
+    """What serves what, by judge with control and treated trials, at `now` in seconds since 1970.
 
     A treated reply that came at or after `since` tells which model answers today.
     """
@@ -165,8 +163,7 @@ def probes(trials: Sequence[Trial], control: str, found: Mapping[str, Control]) 
 def serving(trials: Sequence[Trial], control: str, found: Mapping[str, Control]) -> list[Trial]:
     """The trials with each judge's control asked under the repeat numbers that serve, and no others.
 
-    Each control trial keeps its place; numbers beyond those are asked beside the first that they serve, before or after
-    it by lot, so that a control is not always the earlier one.
+    Each control trial keeps its place; further numbers stand beside the first that they serve, before or after by lot.
     """
     numbers = _numbers(found)
     plain: dict[tuple[str, Place], list[Trial]] = {}
@@ -216,8 +213,7 @@ def _again(trial: Trial, number: int) -> Trial:
 def partnered(judgments: Iterable[Judgment], control: str, found: Mapping[str, Control]) -> list[Judgment]:
     """The judgments as frames are to hold them: control repeats numbered from 0, treated trials naming their partner's.
 
-    Where the control is asked more often than what is compared with it, the partners are its last repeats: the first
-    ones may have been used to select items.
+    Of a control that is asked more often the last repeats are partners: the first may have been used to select items.
     """
     judgments = list(judgments)
     ranks = {key: {n: rank for rank, n in enumerate(sorted(several))} for key, several in _numbers(found).items()}
@@ -251,8 +247,7 @@ async def judged(
 ) -> tuple[list[Judgment], dict[str, Control]]:
     """The judgments of the last stage, with the controls that serve as the treated replies turn out to be.
 
-    Where a stored control is to serve, a first treated reply tells whether its model still answers. What has to be
-    asked again because a model changed was not in the plan: it is checked against what is left of the budget.
+    What has to be asked again because a model changed was not in the plan: it must fit what is left of the budget.
     """
     if control is None:
         return await judge_all(trials, stage=stage, **options), {}
@@ -294,17 +289,12 @@ def doubtful(known: Mapping[str, Sequence[Trial]], control: str | None, found: M
 
 def notes(known: Mapping[str, Sequence[Trial]], control: str | None, found: Mapping[str, Control]) -> tuple[str, ...]:
     """What the plan cannot know: whether a stored control group came from the model that answers today."""
-    stale = tuple(
-        f"{judge}: a stored control group does not serve: {at.stale}." for judge, at in found.items() if at.stale
-    )
-    if not (requests := doubtful(known, control, found)):
-        return stale
-    extra = make_plan({"control": requests}, None)
-    return (
-        *stale,
-        f"If their models have changed since the stored control group was asked, {extra.missing} more calls would cost "
-        f"up to {dollars(extra.usd)} ({', '.join(sorted({request.model.name for request in requests}))}).",
-    )
+    said = [f"{judge}: a stored control group does not serve: {at.stale}." for judge, at in found.items() if at.stale]
+    if requests := doubtful(known, control, found):
+        extra, names = make_plan({"control": requests}, None), sorted({request.model.name for request in requests})
+        what = f"{extra.missing} more calls would cost up to {dollars(extra.usd)} ({', '.join(names)})."
+        said.append(f"If their models have changed since the stored control group was asked, {what}")
+    return tuple(said)
 
 
 # --- marks of single verdicts ----------------------------------------------------------------------------------------
@@ -317,10 +307,6 @@ KINDS = {
     "family": "an answer of the judge's own vendor, of another model, is preferred",
 }
 TIE = "a tie"
-#: What places a trial besides who and what: the order in which answers stand, and what follows from it, are not in it.
-_ORDER = ("first", "version")
-#: A question that asks for no preference.
-_NO_PREFERENCE = "wrote"
 
 
 @dataclass(frozen=True)
@@ -339,17 +325,16 @@ def marked(
     control: str | None,
     controls: Mapping[str, Control],
 ) -> list[Marked]:
-    """The verdicts that are marked, in the order of the judgments; readable ones only.
+    """The readable verdicts that are marked, in the order of the judgments.
 
-    `controls` say which asking of the control each verdict is compared with, as the estimates have it; where there are
-    none it is that of the same repeat. A verdict that asks who wrote an answer is no preference, and the same text in
-    two places has no owner.
+    Each is compared with the asking of the control that `controls` say, else with that of the same repeat. Who wrote an
+    answer is no preference.
     """
     numbered = partnered(judgments, control, controls) if controls else judgments
     read = [
         (each, compared.trial, picked)
         for each, compared in zip(judgments, numbered, strict=True)
-        if (picked := picks(each)) is not None and each.trial.where.get("task") != _NO_PREFERENCE
+        if (picked := picks(each)) is not None and each.trial.where.get("task") != "wrote"
     ]
     orders: dict[tuple, dict[tuple[str, ...], str]] = {}
     plain: dict[tuple, str] = {}
@@ -389,7 +374,7 @@ def picks(judgment: Judgment) -> str | None:
 
 def _material(trial: Trial) -> tuple:
     """What is judged by whom under which condition, whatever stands first."""
-    where = tuple(sorted((key, value) for key, value in trial.where.items() if key not in _ORDER))
+    where = tuple(sorted((key, value) for key, value in trial.where.items() if key not in ("first", "version")))
     who = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat)
     return (*who, where, tuple(sorted(trial.shown)), trial.wording.name if trial.wording else "")
 
@@ -404,9 +389,8 @@ def _owned(trial: Trial, picked: str, answers: Mapping[tuple[str, str], Answer])
     """Whether the verdict is for the judge's own answer, or for one of its vendor, while another one was shown."""
     if trial.wording is not None or picked == TIE or trial.condition == "identical":
         return
-    shown = [answers.get((trial.question_id, name)) for name in trial.shown]
-    of_vendor = {name: bool(answer) and answer.vendor == trial.judge.vendor
-                 for name, answer in zip(trial.shown, shown, strict=True)}  # fmt: skip
+    shown = {name: answers.get((trial.question_id, name)) for name in trial.shown}
+    of_vendor = {name: bool(answer) and answer.vendor == trial.judge.vendor for name, answer in shown.items()}
     if picked == trial.judge.name:
         yield "own"
     elif of_vendor.get(picked) and not all(of_vendor.values()):

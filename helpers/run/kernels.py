@@ -1,8 +1,7 @@
 """Notebooks in kernels of their own while they run: drafts beside their reports, and interrupts that lose nothing.
 
-A terminal sends Ctrl-C to the command and to its processes, `kill`, a scheduler or a wrapper to the command alone. So
-the command alone listens, and passes on what it hears as SIGTERM: the first makes a process interrupt its kernel, whose
-cell ends when its calls are stored; the second ends it now.
+A terminal interrupts the command and its processes, a scheduler the command alone. So the command alone listens and
+sends SIGTERM: the first interrupts a process's kernel, whose cell ends when its calls are stored; the second ends it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,32 +40,21 @@ def drafting(report: Path) -> Iterator[Path]:
             path.unlink(missing_ok=True)
     draft = report.with_name(f".{report.stem}-{secrets.token_hex(8)}{report.suffix}")
     lock = draft.with_suffix(".lock")
-    try:
-        with FileLock(lock):
-            try:
-                yield draft
-            finally:
-                draft.unlink(missing_ok=True)
-    finally:
-        lock.unlink(missing_ok=True)
+    with ExitStack() as stack:
+        stack.callback(lock.unlink, missing_ok=True)
+        stack.enter_context(FileLock(lock))
+        stack.callback(draft.unlink, missing_ok=True)
+        yield draft
 
 
-#: What a cell that was interrupted needs besides the grace of its calls, in seconds.
-CELL_SECONDS = 5.0
-#: How long processes that were told to end now may take, in seconds.
-NOW_SECONDS = 8.0
-#: A cell that was just sent reaches its kernel within this time; before, an idle kernel would not hear an interrupt.
-SENT_SECONDS = 0.3
-#: How often a process looks whether the one that started it still lives, in seconds.
-PARENT_SECONDS = 1.0
+#: How long processes may take that were asked to end (the grace of their calls, and the end of a cell), and those that
+#: were told to end now, in seconds.
+PATIENCE = (GRACE_SECONDS + 5.0, 8.0)
 
 
 @dataclass
 class Process:
-    """How often this process was asked to end, the kernel that it runs, and whether that is in a cell.
-
-    `begun` is when a kernel was sent the first cell of its notebook, by `time.monotonic`; None: none was sent.
-    """
+    """How often this process was asked to end, its kernel, whether it is in a cell, and when its first was `begun`."""
 
     asked: int = 0
     in_cell: bool = False
@@ -87,9 +75,8 @@ def begin_process() -> None:
         return  # signals are not a thread's to handle
     process.asked = 0
     signal.signal(signal.SIGTERM, _asked)
-    for number in (signal.SIGINT, HANGUP):
-        if number is not None:
-            signal.signal(number, signal.SIG_IGN)
+    for number in filter(None, (signal.SIGINT, HANGUP)):
+        signal.signal(number, signal.SIG_IGN)
     if multiprocessing.parent_process() is not None:
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
 
@@ -106,7 +93,7 @@ def _asked(*_: object) -> None:
 
 
 def _interrupt(kernel: Any) -> None:
-    time.sleep(SENT_SECONDS)
+    time.sleep(0.3)  # an idle kernel, which a cell that was just sent has not reached, would not hear it
     if kernel.has_kernel:
         asyncio.run(kernel.interrupt_kernel())
 
@@ -114,8 +101,8 @@ def _interrupt(kernel: Any) -> None:
 def _end_with(parent: int) -> None:
     """Be asked to end when the parent has died (its sentinel is held open by processes forked later), and end."""
     while os.getppid() == parent:
-        time.sleep(PARENT_SECONDS)
-    for patience in (GRACE_SECONDS + CELL_SECONDS, NOW_SECONDS):
+        time.sleep(1.0)
+    for patience in PATIENCE:
         os.kill(os.getpid(), signal.SIGTERM)
         until = time.monotonic() + patience
         while process.kernel is not None and time.monotonic() < until:
@@ -182,15 +169,15 @@ def processes(count: int, running: Mapping[Future, str]) -> Iterator[Callable[..
     """Processes that run notebooks, by a function that calls something in one; a broken pool gives failed futures."""
     with ProcessPoolExecutor(count, initializer=begin_process) as pool:
 
-        def submit(*call: Any) -> Future:
+        def submit(*call: Any, **options: Any) -> Future:
             try:
-                return pool.submit(*call)
+                return pool.submit(*call, **options)
             except BrokenProcessPool as error:
                 return failed(error)
 
         def end(done_within: Callable[[float], bool]) -> None:
             pool.shutdown(wait=False, cancel_futures=True)
-            for patience in (GRACE_SECONDS + CELL_SECONDS, NOW_SECONDS):
+            for patience in PATIENCE:
                 for each in multiprocessing.active_children():
                     each.terminate()
                 if done_within(patience):
@@ -210,21 +197,14 @@ def _told(future: Future, name: str) -> str:
     return f"{name}: {future.result().error or 'done'}"
 
 
-#: How long a kernel may take to answer, in seconds: on a machine that is busy with other runs the usual minute is not
-#: enough, and one that died is noticed without it.
+#: How long a kernel may take to answer, in seconds: on a busy machine a minute is not enough.
 START_SECONDS = 300
-#: How long what a cell shows may be on its way after the cell has ended, in seconds: nbclient's four would fail a
-#: notebook that is done where a busy machine stands still for a moment.
-SHOW_SECONDS = 60
-#: How often a kernel is started that dies at once: two that start at the same time can choose the same port.
+#: How often a kernel is started that dies at once: two can choose the same port.
 STARTS = 3
 
 
 def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> None:
-    """Run all cells with these parameters; `draft` gets them as they are done. What goes wrong, papermill raises.
-
-    An interrupt reaches the kernel and begins no further cell.
-    """
+    """Run all cells with these parameters; `draft` gets them as they are done. What goes wrong, papermill raises."""
     import papermill
     from jupyter_client import AsyncKernelManager
     from traitlets.config import Config
@@ -265,7 +245,7 @@ def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> Non
                 progress_bar=False,
                 log_output=False,
                 start_timeout=max(1, round(until - time.monotonic())),
-                iopub_timeout=SHOW_SECONDS,
+                iopub_timeout=60,  # of what a cell shows: four seconds would fail one on a busy machine
                 config=Config({"KernelManager": {"transport_encryption": "auto"}}),
                 kernel_manager_class=Kernel,
                 on_cell_start=cell_begins,

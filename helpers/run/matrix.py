@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, count, islice
 from pathlib import Path
 
@@ -36,10 +36,9 @@ Name = tuple[str, str]
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What one cell would ask now: the most that it could cost, the names of what is missing as far as known, prompts.
+    """What one cell would ask now: the most that it could cost, and the names of what is missing as far as known.
 
-    `prompts` by model are those whose stored replies the cell may read, whatever their repeat. Models of `unwritten`
-    will see further ones, which nobody knows before answers are written.
+    `prompts` by model are those whose stored replies it may read; models of `unwritten` will see further ones.
     """
 
     usd: float
@@ -106,7 +105,8 @@ def foresee(experiments: Sequence[Experiment]) -> Foreseen:
 def _missing(experiment: Experiment, stages: Stages, controls: Iterable[Request]) -> frozenset[Name]:
     """The names of what is missing, as far as known, and free repeats of doubtful controls, as many as are in doubt."""
     requests = [trial.request for trials in stages.values() for trial in trials]
-    answered = {name: _answered(experiment.store, name) for name in {request.model.name for request in requests}}
+    files = {request.model.name: store.file_of(experiment.store, request.model.name) for request in requests}
+    answered = {name: _keys(path, path.stat().st_size if path.exists() else 0) for name, path in files.items()}
     names = {_name(each) for each in requests if not each.unwritten and each.key not in answered[each.model.name]}
     for request in controls:
         repeats = (_name(replace(request, repeat=number)) for number in count())
@@ -114,24 +114,18 @@ def _missing(experiment: Experiment, stages: Stages, controls: Iterable[Request]
     return frozenset(names)
 
 
-def _answered(folder: Path, model: str) -> frozenset[str]:
-    path = store.file_of(folder, model)
-    return _keys(path, path.stat().st_size) if path.exists() else frozenset()
-
-
 @lru_cache(maxsize=64)
-def _keys(path: Path, _size: int) -> frozenset[str]:
+def _keys(path: Path, size: int) -> frozenset[str]:
     """The keys with a reply; files of a store only grow, so the size tells whether there are more."""
-    return frozenset(reply.key for reply in store.replies(path))
+    return frozenset(reply.key for reply in store.replies(path)) if size else frozenset()
 
 
 def total(
     cells: Mapping[str, Cell], experiments: Mapping[str, Sequence[Experiment]]
 ) -> tuple[Plan, dict[str, float], dict[str, frozenset[Name]]]:
-    """The plan of all cells, by cell what it adds to the cost in US dollars, and by cell what it asks, as far as known.
+    """The plan of all cells, by cell what it adds to the cost (a request counts in the first that asks it) and asks.
 
-    A request of several cells counts in the first. One with answers that are not written yet counts in each, unless all
-    that two cells ask is the same.
+    A request with answers that are not written yet counts in each cell, unless all that two cells ask is the same.
     """
     counted: set[Name] = set()
     seen: set[str] = set()
@@ -192,7 +186,7 @@ def _added(plans: Iterable[Plan]) -> Plan:
     return Plan(tuple(sorted(summed, key=lambda row: stages.index(row.stage))))
 
 
-#: How often a run looks whether there is room for more cells, in seconds: workers may join a cluster while it runs.
+#: How often a run looks for room, in seconds: workers may join a cluster while it runs.
 ROOM_SECONDS = 2.0
 
 
@@ -200,8 +194,8 @@ ROOM_SECONDS = 2.0
 class Engine:
     """Where cells run: `submit` begins one, which has a folder here; `slots` says how many there is room for.
 
-    One of `lost` is the error of a cell that ended with its process, which is begun `tries` times at most; one of
-    `unbegun` that of a cell which has cost nothing and waits for room elsewhere.
+    A cell with an error of `lost` ended with its process and is begun `tries` times at most; one of `unbegun` cost
+    nothing.
     """
 
     submit: Callable[[Task, Path], Future]
@@ -219,8 +213,8 @@ Opener = Callable[[dict[Future, str]], AbstractContextManager[Engine]]
 class Matrix:
     """Cells that are not done, by id, with their experiments on the main store; `folder` gets a folder a cell.
 
-    `adds` is what each cell adds to the cost of the plan, `missing` what it was last known to ask for, `most` the most
-    that it may spend since it was begun with these `inputs`, `paid` what it has cost (of lost tries: the most).
+    US dollars: `adds` is what a cell adds to the plan, `most` the most that it may spend, `paid` what it has cost (of
+    lost tries: the most). `missing` is what it was last known to ask for.
     """
 
     cells: dict[str, Cell]
@@ -266,10 +260,9 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def run_matrix(matrix: Matrix, opened: Opener, tell: Callable[[Cell, Outcome], None]) -> dict[str, Outcome]:
-    """Run the cells that are not done, each as soon as there is room; their outcomes by id.
+    """Run the cells that are not done, each as soon as there is room; OverBudget before the first.
 
-    Of two cells that would ask for the same reply the second waits. OverBudget before the first; `tell` hears of each
-    that ends. What came is in the main store whatever ends this.
+    Of two cells that would ask for the same reply the second waits. What came is in the main store whatever ends this.
     """
     matrix.plan.check(Budget(matrix.budget_usd))
     waiting, running, losses = list(matrix.cells), {}, Counter[str]()
@@ -334,9 +327,9 @@ def _begin(matrix: Matrix, engine: Engine, waiting: list[str], running: dict[Fut
 
 
 def _share(matrix: Matrix, here: Foreseen, waiting: Sequence[str], running: Mapping[Future, str], tries: int) -> float:
-    """The most that a cell may spend: what it needs, and its part of what no cell needs (for calls that are repeated).
+    """The most that a cell may spend: what it needs and a part of what none needs; some is left for further tries.
 
-    All shares that are out at one time and what was spent never exceed the budget. A part is left for further tries.
+    All shares that are out at one time and what was spent never exceed the budget.
     """
     free = max(0.0, matrix.budget_usd - matrix.spent - sum(matrix.most[other] for other in running.values()))
     over = max(0.0, free - here.usd - sum(matrix.adds[other] for other in waiting))
@@ -370,10 +363,7 @@ def local(count: int | None = None, run: Runner = execute) -> Opener:
     @contextmanager
     def opened(running: dict[Future, str]) -> Iterator[Engine]:
         with processes(room, running) as submit:
-
-            def begin(task: Task, folder: Path) -> Future:
-                return submit(run_cell, task, folder, run)
-
+            begin = partial(submit, run_cell, run=run)
             yield Engine(begin, lambda: room, (BrokenProcessPool, SystemExit))
 
     return opened

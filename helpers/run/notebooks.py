@@ -49,10 +49,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def clean(draft: Path, final: Path) -> None:
-    """Strike keys out of an executed notebook: sources, outputs, tracebacks, pictures, metadata; say where they stood.
-
-    A notebook without keys keeps its bytes, and one that cannot be read as a notebook is cleaned as text.
-    """
+    """Strike keys out of an executed notebook, and say where they stood; without keys it keeps its bytes."""
     import nbformat
 
     try:
@@ -89,10 +86,10 @@ def _joined(outputs: list[Any]) -> list[Any]:
 
 
 def _cleaned(value: Any) -> Any:
-    """An output without keys; a picture that holds one is left out, and a text may lose its colours with it."""
+    """An output without keys; a picture that holds one is left out, and a text loses its colours with it."""
     if isinstance(value, str):
-        text, bare = redact(value), redact(COLOUR.sub("", value))
-        return text if COLOUR.sub("", text) == bare else bare
+        bare = COLOUR.sub("", value)
+        return value if redact(bare) == bare else redact(bare)
     if isinstance(value, Mapping):
         pictures = {name: held for name, each in value.items() if (held := _pictured(name, each))}
         kept = {redact(name): _cleaned(each) for name, each in value.items() if name not in pictures}
@@ -119,10 +116,9 @@ def _names(part: Any) -> set[str]:
 
 
 def collected(parameters: Mapping[str, Any], asked: Sequence[str], failed: Sequence[str]) -> dict[str, Any]:
-    """The parameters with which it collects what the experiments `asked` made of `parameters`.
+    """The parameters with which it collects what the experiments `asked` made; none where all ran with their defaults.
 
-    None where all of them ran with their defaults. Else it names their folders, and those that `failed`, whose former
-    results must not pass for new ones, and goes where runs with parameters go.
+    Those that `failed` are named: their former results must not pass for new ones.
     """
     if not parameters and not failed:
         return {}
@@ -141,11 +137,10 @@ def load(report: Path) -> Any:
     """The notebook in a file; anything else is a ConfigError that names the file."""
     from nbformat import convert, reader, validate
 
+    content = report.read_bytes()
     try:
-        book = convert(reader.reads(report.read_text(encoding="utf-8")), 4)
+        book = convert(reader.reads(content.decode()), 4)
         validate(book)
-    except OSError:
-        raise
     except Exception as error:  # nbformat, its schemas and json raise many kinds
         what = str(error).partition("\n")[0][:200]
         raise ConfigError(f"{report}: no notebook ({type(error).__name__}: {what})") from None
@@ -164,10 +159,9 @@ def parameters(book: Any, tags: Sequence[str] = (DEFAULTS, INJECTED)) -> dict[st
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one notebook; `error` is None when it ran through.
+    """What became of one notebook; `start` is the part of its `seconds` before the first cell.
 
-    `untold`: calls may have been sent whose replies are not in the store. `start` is the part of its `seconds` before
-    the first cell.
+    `untold`: calls may have been sent whose replies are not in the store.
     """
 
     name: str
@@ -257,10 +251,9 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool
     With `to_ask` also a run whose missing calls need a key that is not set, or have a price that nobody knows.
     """
     refuse(parameters)
-    tagged = [cell.source for cell in load(notebook).cells if DEFAULTS in cell.metadata.get("tags", ())]
-    known = list(dict.fromkeys(name for source in tagged[:1] for name, _ in assigned(source)))
-    unknown = sorted(set(parameters) - set(known))
-    if unknown:
+    cells = [cell for cell in load(notebook).cells if DEFAULTS in cell.metadata.get("tags", ())]
+    known = dict.fromkeys(name for cell in cells for name, _ in assigned(cell.source))
+    if unknown := sorted(parameters.keys() - known):
         raise ConfigError(f"{notebook.stem} has no parameter {', '.join(unknown)}; it has: {', '.join(known)}")
     experiment = _settled(notebook, parameters)
     if isinstance(experiment, Experiment):
@@ -282,11 +275,7 @@ def report_of(notebook: Path, parameters: Mapping[str, Any]) -> Path:
 
 
 def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Result:
-    """Run one notebook; the former report is replaced only when all cells ran.
-
-    The result tells what fails. The notebook as far as it came stays as `report.failed.ipynb`, unless it was
-    interrupted.
-    """
+    """Run one notebook; its report is replaced only when all cells ran, else `report.failed.ipynb` tells why."""
     if process.asked:
         return Result(notebook.stem, report, 0.0, "not run: the run was interrupted before it")
     leave_browser()
@@ -296,7 +285,7 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
         with drafting(report) as draft:
             told, untold = _executed(notebook, draft, report, parameters)
     except Exception as error:  # a folder that cannot be written: reported like a failing cell
-        return Result(notebook.stem, report, time.monotonic() - begun, redact(f"{type(error).__name__}: {error}"), True)
+        told, untold = redact(f"{type(error).__name__}: {error}"), True
     start = (process.begun or begun) - begun
     return Result(notebook.stem, report, time.monotonic() - begun, told, untold, start)
 
@@ -315,8 +304,8 @@ def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str
     except PapermillExecutionError as error:
         told = redact(f"cell [{error.exec_count}] failed: {error.ename}: {error.evalue}")
         untold = error.ename == StoreError.__name__ or UNWRITTEN in "\n".join(error.traceback)
-        said = error.evalue if error.ename in ("Interrupted", "KeyboardInterrupt") else ""
-        words = redact(said) if said else words
+        if error.ename in ("Interrupted", "KeyboardInterrupt"):
+            words = redact(error.evalue) or words
     except Exception as error:  # a kernel that died, a disk that is full: reported like a failing cell
         told = redact(f"{type(error).__name__}: {error}")
         untold = process.begun is not None and not isinstance(error, Ended)
@@ -359,8 +348,8 @@ def quiet(path: Path, report: Path) -> None:
 def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int | None = None) -> list[Result]:
     """Run notebooks in parallel processes; one whose config says `after:` waits for those, and falls with them.
 
-    One that collects waits for all the others and runs, without parameters, if any of them ran through. Wrong
-    parameters, a missing key and an unknown price are refused before the first is run.
+    One that collects waits for all others and runs if any ran through. Wrong parameters, a missing key and an unknown
+    price are refused before the first.
     """
     books = {experiment_of(notebook): notebook for notebook in notebooks}
     gathering = {name for name, notebook in books.items() if collects(notebook)}

@@ -115,10 +115,7 @@ def _count(n: int, noun: str) -> str:
 
 
 def losses(asked: Asked) -> pd.DataFrame:
-    """Judgments by judge, condition and outcome, with the tokens of their replies (dollars stand in run.json).
-
-    `unwrapped` counts the verdicts that were read after a wrapper of that kind was taken off.
-    """
+    """Judgments by judge, condition and outcome, with tokens, and verdicts read after a wrapper was taken off."""
     table = frames.losses(asked.frame)
     pairs = list(zip(table["judge"], table["condition"], strict=True))
     counts = dict[tuple[str, str], Counter[str]]()
@@ -206,10 +203,7 @@ def controls_told(asked: Asked) -> dict[str, dict[str, Any]]:
 
 
 def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Estimate]) -> dict[str, Any]:
-    """The content of summary.json: one row for published and one for this run's data, and the card's lines.
-
-    `unreadable` is a share, or None where nobody published it; `models` are as in `costs`.
-    """
+    """The content of summary.json: one row for published and one for this run's data, and the card's lines."""
     bias, experiment = bias_of(asked.experiment), asked.experiment
     judgments = frames.one_row_each(asked.frame)
     lost = float((judgments["outcome"] != "ok").mean())
@@ -242,11 +236,7 @@ def costs(asked: Asked) -> dict[str, Any]:
 
 
 def write_published(asked: Asked) -> list[Path]:
-    """Write answers and listwise judgments in the published format below `out`, if it was wished.
-
-    answers.json (where candidates were asked), and judgments.json (of an experiment without hints) or a file
-    group<n>_<hint>.json a hint, of the first asking of each. Records of simulated judges say so.
-    """
+    """Write answers and the first asking of listwise judgments in the published format, if it was wished."""
     experiment = asked.experiment
     if not experiment.own["published_files"]:
         return []

@@ -30,8 +30,8 @@ def _answers_to(
 ) -> Iterator[Answer]:
     """The published answers under the ids of these questions, each with its published edit; those to others as well.
 
-    A question is named by its id, or by that with another number at its end (`pid`). A ValueError: one that two stand
-    for, another gold letter, other options, or no edit where `editor` wants one.
+    An id may have another number at its end (`pid`). Two for one question, another gold letter, other options, or no
+    edit where `editor` wants one are a ValueError.
     """
     source, known, ids = experiment.own["answers"], {question.id: question for question in questions}, dict[str, str]()
     for theirs in responses.questions:
@@ -94,10 +94,7 @@ def pair_judgments(source: Path | str, experiment: Experiment, responses: datase
 
 
 def _tests_or_scenarios(experiment: Experiment) -> Sequence[Question]:
-    """The scenarios of a template (.yaml) or a folder of them, else of the published tests in the hub's format.
-
-    A folder with neither is a FileNotFoundError, one with both a ValueError: only one of them could be asked.
-    """
+    """The scenarios of a template (.yaml) or a folder of them, else the published tests in the hub's format."""
     source, place = experiment.questions, Path(_source(experiment, "questions"))
     kinds = f"templates (.yaml) or published tests ({', '.join(bias_tests.ENDS)})"
     if source == "hub" or place.suffix in bias_tests.ENDS:
@@ -173,10 +170,9 @@ def _built_in_or_answered(experiment: Experiment, source: Path | str) -> tuple[Q
 def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tuple[str, str], Answer] | None:
     """Published answers to these questions by question and candidate; None where candidates are asked.
 
-    Candidates are those that the parameter names, else all in the source. On passages and in games one of the run's
-    models (`written_by`) has its name, vendor and tier, so that a judge knows its own answers. An answer that is not
-    there has the outcome "missing". A candidate without any answer is a ValueError, as is, except on passages, such a
-    question.
+    Candidates are those that the parameter names, else all in the source. On passages and in games those `written_by`
+    the run's models have their names, vendors and tiers. An answer that is not there has the outcome "missing"; a
+    candidate without any is a ValueError, as is, except on passages, a question.
     """
     source, kind = experiment.own.get("answers", "ask"), experiment.own.get("format")
     if source == "ask":
@@ -277,10 +273,7 @@ def with_clusters(frame: pd.DataFrame, questions: Sequence[Question]) -> pd.Data
 
 
 def _loaded(source: Path | str, experiment: Experiment, answers: Sequence[Answer]) -> pd.DataFrame:
-    """The frame of all places; a condition that an earlier place holds is not taken from a later one.
-
-    Where hints are compared, a file that names none is refused; elsewhere it counts as blind.
-    """
+    """The frame of all places; a condition that an earlier place holds is not taken from a later one."""
     hub, parts, known = experiment.hub or {}, list[pd.DataFrame](), set[str]()
     named = hub.get("judgments") if source == "hub" else None  # there can be several
     hinted = {"condition": experiment.own.get("condition"), "unlabelled": None if "hints" in experiment.own else "none"}
@@ -329,8 +322,7 @@ def _source(experiment: Experiment, parameter: str) -> Path | str:
 def load_rows(source: str | Path | None, name: str) -> dict[str, dict[str, Any]]:
     """The rows of a CSV or JSON file by their place in it; none where no file is named.
 
-    JSON is a list of rows, an object of columns, or an object of either by what rows then have as `name`. Anything else
-    is a ValueError with file and place; FileNotFoundError where there is no file.
+    JSON is a list of rows, an object of columns, or an object of either by what rows then have as `name`.
     """
     if source is None:
         return {}
