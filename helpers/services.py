@@ -20,7 +20,7 @@ class Service:
     token_parameter: str
     sdk: str
     older_token_parameter: str | None = None
-    limits: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, Sequence[str]] = field(default_factory=dict)
     frame: Sequence[int] = (200, 700)
     dearer_writes: float = 0.0
 

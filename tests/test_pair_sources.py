@@ -104,7 +104,7 @@ def test_a_judge_knows_its_published_answers_by_its_name_or_its_model_id(tmp_pat
 
 def test_published_answers_are_judged_and_nobody_is_asked_to_answer(tmp_path: Path) -> None:
     path = write(tmp_path / "quality_responses.json", answers(builtin(), "ABCD", [*SIMULATED, DEEPSEEK]))
-    ran = run_(answers=str(path), questions=str(path), doses=[2], targets=["wrong"])
+    ran = run_(answers=str(path), questions=str(path), doses=[2], targets=["wrong"], question_limit=20)
     conditions = Counter(j.trial.condition for j in ran.said.values())
     assert set(conditions) == {"synonyms"} and ran.data == "simulated"
     assert set(ran.frame["right"]) | set(ran.frame["wrong"]) == {*SIMULATED, DEEPSEEK}
@@ -186,7 +186,7 @@ def test_a_published_name_that_two_models_could_be_is_refused() -> None:
 
 def with_edits(tmp_path: Path, edited: str = EDITED, **parameters: Any) -> run.Asked:
     path = write(tmp_path / "quality_responses.json", answers(builtin(), "ABCD", SIMULATED, edited))
-    given = {"answers": str(path), "questions": str(path), "editor": "published", "doses": [2]}
+    given = {"answers": str(path), "questions": str(path), "editor": "published", "doses": [2], "question_limit": 8}
     return run_(**given | parameters)
 
 

@@ -231,7 +231,7 @@ from helpers.services import SERVICES, Service
 
 SERVICES["acme"] = Service(
     keys=("ACME_CODE",), address="ACME_URL", token_parameter="most", sdk="acme-sdk",
-    limits={"requests": "acme-{}-calls"},
+    limits={"requests": [f"acme-{part}-calls" for part in ("limit", "remaining", "reset")]},
 )
 
 from helpers.config import load_limits, load_models

@@ -69,9 +69,8 @@ async def complete_all(
     replies = _stored(wanted, folder)
     if not ask or len(replies) == len(wanted):
         return replies
-    budget, clock = budget or Budget(), clock or Clock()
+    budget, clock, labels = budget or Budget(), clock or Clock(), labels or {}
     so = "none of these calls was made, and what came before is stored" if budget.rows else NOTHING
-    labels = labels or {}
     missing = [request for key, request in wanted.items() if key not in replies]
     checking.check(missing, labels, so)
     check_fit(missing, labels, so=so)
@@ -109,24 +108,27 @@ async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) ->
     """
     asked = list(trials)
     first = {trial.request.key: trial for trial in reversed(asked)}
+    read: dict[int, Judgment] = {}  # of these trials, once their replies have come
 
     def outcome(reply: Completion) -> str:
+        trial = first[reply.key]
         with suppress(ValueError):  # a trial that cannot be read at all is told when all replies are stored
-            return _read(first[reply.key], reply).outcome
+            read[id(trial)] = _judgment(trial, reply)
+            return read[id(trial)].outcome
         return "ok"
 
     options = {"folder": folder, "labels": labels_of(asked), "outcome": outcome, **options}
-    return judgments(asked, await complete_all((trial.request for trial in asked), **options))
+    replied = await complete_all((trial.request for trial in asked), **options)
+    return [read.get(id(trial)) or _judgment(trial, replied.get(trial.request.key)) for trial in asked]
 
 
 def judgments(trials: Iterable[Trial], replied: Mapping[str, Completion]) -> list[Judgment]:
     """A judgment for each trial, in order, read from its reply; one without a reply has the outcome "missing"."""
-    found = ((trial, replied.get(trial.request.key)) for trial in trials)
-    return [Judgment(trial, "missing") if reply is None else _read(trial, reply) for trial, reply in found]
+    return [_judgment(trial, replied.get(trial.request.key)) for trial in trials]
 
 
-def _read(trial: Trial, reply: Completion) -> Judgment:
-    return verdicts.read(trial, reply, tokens_of(reply))
+def _judgment(trial: Trial, reply: Completion | None) -> Judgment:
+    return Judgment(trial, "missing") if reply is None else verdicts.read(trial, reply, tokens_of(reply))
 
 
 def check_fit(
@@ -166,10 +168,9 @@ def _stored(wanted: Mapping[str, Request], folder: Path) -> dict[str, Completion
 
 async def wait_for_lock(path: Path, clock: Clock) -> Any:
     """The lock of a store file once it is free; a notice names its holder where that takes long."""
-    since, noticed = clock.now(), False
+    since = clock.now()
     while (lock := store.try_lock(path)) is None:
-        if clock.now() - since >= PATIENCE_BEFORE_WORDS and not noticed:
-            notice(f"waiting for {path}, held by {store.holder(path)}")
-            noticed = True
+        if clock.now() - since >= PATIENCE_BEFORE_WORDS:
+            _notice_once(f"waiting for {path}, held by {store.holder(path)}")
         await clock.sleep(0.1)
     return lock

@@ -141,7 +141,7 @@ class Asking:
         self.given_up += completion.error == GIVEN_UP
         came = completion.status == "ok"
         if came:
-            self.replies[request.key] = without_body(completion)
+            self.replies[request.key] = completion = without_body(completion)
         self.progress.count(came, not came or self._look(request, completion, new=True))
 
     def _look(self, request: Request, reply: Completion, new: bool = False) -> bool:

@@ -64,8 +64,7 @@ def missing_keys(models: Iterable[Model]) -> dict[str, list[str]]:
 
 def addresses(models: Iterable[Model]) -> dict[str, str]:
     """Variables that lead a provider's models to another address than its own, with that address, without passwords."""
-    providers = {model.provider for model in models if model.base_url is None}
-    named = {SERVICES[provider].address for provider in providers & set(SERVICES)}
+    named = {SERVICES[m.provider].address for m in models if m.base_url is None and m.provider in SERVICES}
     urls = {name: os.environ[name] for name in sorted(named) if os.environ.get(name)}
     return {name: redact(re.sub(r"//[^/?#\s]*@", "//", url)) for name, url in urls.items()}
 
@@ -99,8 +98,7 @@ def secrets() -> Known:
 
 @lru_cache(maxsize=1024)
 def _names_secret(name: str) -> bool:
-    words = re.sub(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", "_", name).upper()
-    return bool(NAMES.search(words))
+    return bool(NAMES.search(re.sub(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", "_", name).upper()))
 
 
 def _is_secret(value: str) -> bool:
@@ -121,7 +119,8 @@ def _parts(value: str) -> tuple[str, ...]:
 
 def _spans(text: str, known: Known, like: bool, deepest: int = DEEPEST) -> list[Span]:
     """Where keys stand in a text, as it is and once its escapes are undone, in order and disjoint."""
-    spans, plain = _merged(_runs(text, known)), ESCAPE.sub(_unescape, text) if deepest else text
+    escaped = deepest and any(sign in text for sign in "%&\\")
+    spans, plain = _merged(_runs(text, known)), ESCAPE.sub(_unescape, text) if escaped else text
     if plain != text:
         return _merged([*spans, *_origins(text, _spans(plain, known, like, deepest - 1))])
     for find in (_masked, _like) if like else ():
@@ -249,16 +248,22 @@ def redact_all(value: Any, known: Known | None = None) -> Any:
     known = secrets() if known is None else known
     if isinstance(value, str):
         return strike(value, known)[0]
+    if not strike("\0".join(_texts(value)), known)[1]:  # hardly any holds one: all its texts are looked at together
+        return value
     if is_dataclass(value):
-        fields = {name: redact_all(each, known) for name, each in vars(value).items()}
-        return value if fields == vars(value) else replace(value, **fields)
+        return replace(value, **{name: redact_all(each, known) for name, each in vars(value).items()})
     if isinstance(value, Mapping):
-        clean = {redact_all(key, known): redact_all(each, known) for key, each in value.items()}
-        return value if clean == value else clean
-    if isinstance(value, list | tuple):
-        cleaned = [redact_all(each, known) for each in value]
-        return value if cleaned == list(value) else type(value)(cleaned)
-    return value
+        return {redact_all(key, known): redact_all(each, known) for key, each in value.items()}
+    return type(value)(redact_all(each, known) for each in value)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    parts = list(vars(value).values()) if is_dataclass(value) else value
+    parts = [*value, *value.values()] if isinstance(value, Mapping) else parts
+    for part in parts if isinstance(parts, list | tuple) else ():
+        yield from _texts(part)
 
 
 def causes(error: BaseException) -> list[BaseException]:

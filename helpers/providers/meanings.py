@@ -281,8 +281,7 @@ def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[flo
 def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
     """The limits that a reply's headers state in full, by what they count: requests, tokens, input or output tokens."""
     found: dict[str, Told] = {}
-    for counted, header in ((counted, each) for one in SERVICES.values() for counted, each in one.limits.items()):
-        names = (header.format(part) for part in ("limit", "remaining", "reset"))
+    for counted, names in [each for service in SERVICES.values() for each in service.limits.items()]:
         limit, left, seconds = (_seconds(headers.get(name), headers, wall) for name in names)
         if limit is not None and limit > 0 and left is not None and seconds is not None:
             found[counted] = Told(limit, min(max(left, 0.0), limit), min(max(seconds, 0.0), POLICY.LONGEST_PAUSE))

@@ -269,11 +269,10 @@ class Session:
                     return reply
             except Elsewhere:
                 continue
-            except Failure as error:
-                failure = error
-            if not await self._goes_on(request, server, failure, tries):
-                error = advice(server.at, failure) if failure.hint else failure.error
-                return Completion(request.key, failure.status, error=error, attempt=tries.attempts)
+            except Failure as failure:
+                if not await self._goes_on(request, server, failure, tries):
+                    error = advice(server.at, failure) if failure.hint else failure.error
+                    return Completion(request.key, failure.status, error=error, attempt=tries.attempts)
 
     def _check(self, model: Model, server: Server | None = None) -> None:
         """Raise Stopped where a model is not to be asked any more, Elsewhere where it is not at this server."""
@@ -363,8 +362,8 @@ class Session:
             cancelled, failure = error, Failure("maybe_billed", GIVEN_UP)
         except Exception as error:
             late = f"no whole reply within {model.timeout_seconds:g} seconds (`timeout_seconds` in models.yaml)"
-            timed_out = limit.expired()
-            failure = Failure("maybe_billed", late, slows=True) if timed_out else classify(error, self.clock.wall())
+            too_late = limit.expired()
+            failure = Failure("maybe_billed", late, slows=True) if too_late else classify(error, self.clock.wall())
         headers = sent.headers or getattr(failure, "headers", {})
         if failure is not None:  # a prompt refused for its content is a reply that a filter ended
             reply = Completion("", failure.status, raw=failure.raw, error=failure.error, maybe_billed=failure.billed)
@@ -384,8 +383,7 @@ class Session:
         reply = reply if model.simulated else redact_all(reply, self.secrets)
         self.record(request, reply)
         server.pace.settle(ticket, reply.usage, refused=failure is not None and not reply.maybe_billed)
-        if headers:  # simulated models send none
-            server.pace.hear(ticket, told_limits(headers, self.clock.wall()))
+        server.pace.hear(ticket, told_limits(headers, self.clock.wall()))
         if failure is not None:
             if failure.slows:
                 server.pace.slow_down(ticket)

@@ -178,8 +178,7 @@ def vendor_of(text: str) -> str | None:
 def quality_of(text: str, question: Question | None, known: Iterable[Question] = ()) -> float:
     """How good a text is: by the points of its question, OFF_TOPIC where it has but another's of `known`, or hash."""
     points = question.points if question else ()
-    found = sum(point in text for point in points)
-    if found:
+    if found := sum(point in text for point in points):
         return FIXED.QUALITY_SCALE * NORMAL.inv_cdf((found - 0.5) / len(points))
     if points and any(point in text for other in known for point in other.points):
         return FIXED.OFF_TOPIC

@@ -71,7 +71,7 @@ def http_client() -> Any:
             whole = {"content": await _read_bounded(came), "request": request, "extensions": came.extensions}
             headers = [each for each in came.headers.raw if each[0].lower().decode("latin-1") not in POLICY.OF_THE_WIRE]
             reply = Reply(came.status_code, headers=headers, **whole)
-            if not re.fullmatch(POLICY.CHARACTER_SETS, reply.charset_encoding or "utf-8"):
+            if not re.fullmatch(POLICY.CHARACTER_SETS, reply.charset_encoding or ""):
                 reply.encoding = "utf-8"
             return reply
 
@@ -101,10 +101,9 @@ def read(module: Any, raw: str, headers: Mapping[str, str] | None = None, wall: 
         # No prompt and no text has 0 tokens: such a count is treated as missing, and the worst case is charged.
         counts |= {name: counts[name] or None for name in (("input", "output") if reply.text else ("input",))}
         odd = {name: None for name in ("model", "request_id") if not isinstance(getattr(reply, name), str | None)}
-        if not isinstance(reply.finish, str | None):
-            odd["finish"] = "unknown"  # None would be a normal end
+        finish = reply.finish if isinstance(reply.finish, str | None) else "unknown"  # None would be a normal end
         text = LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text)
-        reply = replace(reply, text=text, usage=Usage(**counts), **odd)
+        reply = replace(reply, text=text, finish=finish, usage=Usage(**counts), **odd)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
         raise failure_in(raw, headers or {}, wall) or unreadable(raw) from None
     if reply.finish == "error":
