@@ -23,28 +23,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)} (default: all, into {RESULTS.name})")
     parser.add_argument("--runs", type=int, default=5, help="rounds in which all take their turns (default: 5)")
-    given = parser.parse_args()
-    if unknown := [name for name in given.parts if name not in PARTS]:
+    asked = parser.parse_args()
+    if unknown := [name for name in asked.parts if name not in PARTS]:
         raise SystemExit(f"no part {', '.join(unknown)}; the parts are {', '.join(PARTS)}")
-    if given.runs < 1:
-        raise SystemExit(f"--runs {given.runs}: at least 1")
-    parts = [import_module(f"benchmarks.{name}") for name in given.parts or PARTS]
-    told = [
-        f"# What is fast\n\nWritten by `make bench` on {date.today()}; medians of {given.runs} rounds with the least "
+    if asked.runs < 1:
+        raise SystemExit(f"--runs {asked.runs}: at least 1")
+    parts = [import_module(f"benchmarks.{name}") for name in asked.parts or PARTS]
+    texts = [
+        f"# What is fast\n\nWritten by `make bench` on {date.today()}; medians of {asked.runs} rounds with the least "
         f"and the greatest. Read ratios: they are of the same run.\n\n{machine()}."
     ]
-    print(told[0], flush=True)
+    print(texts[0], flush=True)
     before = loop()
     for part in parts:
-        found, after = part.section(given.runs), loop()
+        found, after = part.section(asked.runs), loop()
         speed = (
             f"A loop of ten million steps in Python took {before:.2f} s before this part and {after:.2f} s after it."
         )
-        told.append(f"## {part.TITLE}\n{found}\n{speed}")
-        print(f"\n{told[-1]}", flush=True)  # whoever ends a benchmark of an hour keeps what it has found
+        texts.append(f"## {part.TITLE}\n{found}\n{speed}")
+        print(f"\n{texts[-1]}", flush=True)  # whoever ends a benchmark of an hour keeps what it has found
         before = after
-    if not given.parts:
-        RESULTS.write_text("\n\n".join(told) + "\n", encoding="utf-8")
+    if not asked.parts:
+        RESULTS.write_text("\n\n".join(texts) + "\n", encoding="utf-8")
         print(f"wrote {RESULTS}")
 
 

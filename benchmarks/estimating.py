@@ -69,14 +69,14 @@ def resampling(found: Sequence[Measured], resamples: int) -> str:
 
 def classifying(found: Sequence[Measured]) -> str:
     """The classes of coded pairs with their counts, and our whole table of pairs, as a table."""
-    ours, whole = ([1000 * each.seconds[name] for each in found] for name in ("classes", "pairs"))
+    ours, pairs = ([1000 * each.seconds[name] for each in found] for name in ("classes", "pairs"))
     rows = [
         [
             "class of each pair and how often each comes (`both_orders.cells`), ms",
             spread(ours, 1),
             goal(ours, CLASSES, True, 0),
         ],
-        ["both games matched before, all columns (`pairs.pairs`), ms", spread(whole, 0), ""],
+        ["both games matched before, all columns (`pairs.pairs`), ms", spread(pairs, 0), ""],
         ["largest resident memory, MB", spread([each.memory for each in found], 0), ""],
     ]
     return table([f"rounds: {len(found)}", "median", "goal"], rows)
@@ -110,9 +110,9 @@ def growing(found: Sequence[tuple[int, Sequence[Measured], Sequence[Measured]]])
         dearer = [[each / cheapest for each in one] for one, cheapest in zip(spent, least, strict=True)]
         memory, resampled = ([each.memory for each in ways[0]], [each.seconds["resamples"] for each in ways[0]])
         last = number == len(found) - 1
-        held = [f" ({goal(each, LINEAR, True)})" if last else "" for each in dearer]
+        goals = [f" ({goal(each, LINEAR, True)})" if last else "" for each in dearer]
         shown = [
-            text for one, over, so in zip(spent, dearer, held, strict=True) for text in (_ns(one), spread(over) + so)
+            text for one, over, so in zip(spent, dearer, goals, strict=True) for text in (_ns(one), spread(over) + so)
         ]
         most = f" ({goal(memory, MEMORY, True, 0)})" if last else ""
         rows.append([f"{count:,}", *shown, spread(resampled, 3), spread(memory, 0) + most])

@@ -52,13 +52,13 @@ def per_call(little: tuple[float, float], much: tuple[float, float], calls: int)
     return PerCall(calls / (many - few), 1000 * (more - spent) / calls)
 
 
-def told(said: str, calls: int) -> PerCall:
+def parse_costs(output: str, calls: int) -> PerCall:
     """What a program says of itself once it is warm, a line a number of calls: the first is not counted.
 
-    >>> told("9.0 9.0\\n1.0 0.5\\n5.0 2.5\\n", 2000)
+    >>> parse_costs("9.0 9.0\\n1.0 0.5\\n5.0 2.5\\n", 2000)
     PerCall(rate=500.0, cpu=1.0)
     """
-    _, little, much = (tuple(map(float, line.split())) for line in said.splitlines())
+    _, little, much = (tuple(map(float, line.split())) for line in output.splitlines())
     return per_call(little, much, calls)
 
 
@@ -109,7 +109,7 @@ def rounds(commands: Mapping[str, Command], runs: int, little: int, much: int) -
             turns: dict[str, list[PerCall]] = {name: [] for name in names}
             for turn in range(TURNS):
                 for name in names if (number + turn) % 2 == 0 else reversed(names):
-                    turns[name].append(told(_cost(commands[name], [little, little, much]).said, much - little))
+                    turns[name].append(parse_costs(_cost(commands[name], [little, little, much]).said, much - little))
             for name, each in turns.items():
                 found[name].append(PerCall(median(one.rate for one in each), median(one.cpu for one in each)))
     return found
@@ -172,11 +172,11 @@ def beside_peers(found: Mapping[str, Sequence[PerCall]], absent: Mapping[str, st
 def of_many(found: Sequence[tuple[Cost, Cost]], calls: int) -> str:
     """Memory and the second run of many judgments, as a table."""
     memory, again = [first.memory for first, _ in found], [second.memory for _, second in found]
-    starts, whole = [float(second.said.split()[0]) for _, second in found], [second.seconds for _, second in found]
+    starts, processes = [float(second.said.split()[0]) for _, second in found], [second.seconds for _, second in found]
     rows = [
         [f"{calls:,} asked: largest resident memory, MB", spread(memory, 0), goal(memory, 200, True, 0)],
         [f"{calls:,} stored: from the first trial to all judgments, s", spread(starts), goal(starts, 2, True, 0)],
-        [f"{calls:,} stored: the whole process, with start and imports, s", spread(whole), ""],
+        [f"{calls:,} stored: the whole process, with start and imports, s", spread(processes), ""],
         [f"{calls:,} stored: largest resident memory, MB", spread(again, 0), ""],
     ]
     return table(["openai", "median", "goal"], rows)

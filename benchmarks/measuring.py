@@ -68,15 +68,15 @@ def server(milliseconds: float) -> Iterator[int]:
         tempfile.TemporaryFile("w+") as errors,
         subprocess.Popen(command, cwd=ROOT, **pipes, stderr=errors, text=True) as process,
     ):
-        told = process.stdout.readline().strip()
-        if not told.isdecimal():
+        port = process.stdout.readline().strip()
+        if not port.isdecimal():
             process.stdin.close()
             code = process.wait(MAX_SECONDS)
             errors.seek(0)
             raise SystemExit(
                 f"the server has not started ({' '.join(command)}: exit code {code})\n{errors.read()[-2000:]}"
             )
-        yield int(told)
+        yield int(port)
         process.stdin.close()
 
 
@@ -109,8 +109,8 @@ def machine() -> str:
     """The processor, its cores, the memory, the system and Python, in a line."""
     name, memory = platform.processor() or platform.machine(), ""
     try:
-        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-        name = next(line.split(":")[1].strip() for line in told.splitlines() if line.startswith("model name"))
+        cpu = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        name = next(line.split(":")[1].strip() for line in cpu.splitlines() if line.startswith("model name"))
         memory = f", {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
     except (OSError, StopIteration, ValueError):
         pass  # another system, or one that does not say

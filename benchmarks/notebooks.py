@@ -38,12 +38,12 @@ def program(notebook: Path, parameters: Mapping[str, Any]) -> str:
     """The cells of a notebook as one program, with these values in place of its own; what they show is not drawn."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
-    given = "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
+    assignments = "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
     sources = []
     for cell in code:
         sources.append("".join(cell["source"]))
         if "parameters" in cell["metadata"].get("tags", []):
-            sources.append(given)
+            sources.append(assignments)
     return f"In = {sources!r}\n{CELLS}"
 
 
@@ -51,10 +51,10 @@ def run(names: Sequence[str], parameters: Mapping[str, Any], *options: str) -> C
     """`recuse run`, as a user types it; reports beside the figures of the default run are removed."""
     values = [word for name, value in parameters.items() for word in ("-p", name, str(value))]
     found = cost([sys.executable, "-m", "helpers", "run", *names, *options, *values])
-    own = ROOT / "figures" / "runs"
+    results = ROOT / "figures" / "runs"
     for line in found.said.splitlines():
         folder = Path(re.sub(r".* s  start \S+  ", "", line)).parent
-        if folder.is_relative_to(own) and folder != own:
+        if folder.is_relative_to(results) and folder != results:
             shutil.rmtree(folder, ignore_errors=True)
     return found
 
@@ -85,27 +85,27 @@ def section(runs: int, names: Sequence[str] = (), **less: Any) -> str:
     # Here: of each process that this one starts, the system tells at least the memory that this one holds.
     from helpers.run.notebooks import available, collects
 
-    known = {name: path for name, path in available().items() if name in names or not names}
-    booked: dict[str, tuple[list[Cost], list[Cost]]] = {n: ([], []) for n, path in known.items() if not collects(path)}
+    paths = {name: path for name, path in available().items() if name in names or not names}
+    booked: dict[str, tuple[list[Cost], list[Cost]]] = {n: ([], []) for n, path in paths.items() if not collects(path)}
     together, in_turn = [], []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         asked = {"store": str(folder / "replies"), **less}
-        run([*known], asked)  # asks, and compiles what is imported
+        run([*paths], asked)  # asks, and compiles what is imported
         for number in range(runs):
             for notebook, (costs, plain) in booked.items():
                 print(f"notebooks, round {number + 1} of {runs}: {notebook}", file=sys.stderr)
                 script = folder / f"{notebook}.py"
-                given = {**asked, "out": str(folder / notebook)}
-                script.write_text(program(known[notebook], given), encoding="utf-8")
+                parameters = {**asked, "out": str(folder / notebook)}
+                script.write_text(program(paths[notebook], parameters), encoding="utf-8")
                 plainly = {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
                 if number % 2:
                     plain.append(cost([sys.executable, str(script)], plainly))
-                costs.append(run([notebook], given))
+                costs.append(run([notebook], parameters))
                 if not number % 2:
                     plain.append(cost([sys.executable, str(script)], plainly))
-            together.append(run([*known], asked))
-            in_turn.append(run([*known], asked, "--processes", "1"))
+            together.append(run([*paths], asked))
+            in_turn.append(run([*paths], asked, "--processes", "1"))
     return f"""
 From stored judgments of the built-in judges, files written; start, kernel and imports are counted.
 {versions(["papermill", "ipykernel", "matplotlib"])}.

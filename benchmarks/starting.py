@@ -31,6 +31,6 @@ def section(runs: int) -> str:
     rows = []
     for names, limit in IMPORTS.items():
         walls, cpus = [wall for wall, _ in found[names]], [cpu for _, cpu in found[names]]
-        told = f" ({goal(walls, limit, True, 0)})" if limit is not None else ""
-        rows.append([f"`import {names}`", spread(walls, 0) + told, spread(cpus, 0)])
+        goal_words = f" ({goal(walls, limit, True, 0)})" if limit is not None else ""
+        rows.append([f"`import {names}`", spread(walls, 0) + goal_words, spread(cpus, 0)])
     return "\nOver an empty interpreter, bytecode compiled.\n\n" + table(["", "ms", "CPU ms"], rows) + "\n"

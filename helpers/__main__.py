@@ -78,8 +78,8 @@ def run(names: Names, pairs: Pairs, processes: int | None, grid: Path | None, da
 def plan(names: Names, pairs: Pairs, grid: Path | None, calls: int | None, **limits: Any) -> None:
     """Show the calls, tokens and dollars of a run before anything is asked; exit code 1 where budget_usd is less.
 
-    Without a budget_usd it is told what to give. A pilot needs one; its replies are stored, the run goes on from there,
-    and the plan says what the rest is expected to cost.
+    Without a budget_usd it says which one is enough. A pilot needs one; its replies are stored, the run goes on from
+    there, and the plan says what the rest is expected to cost.
     """
     from .config import load_experiment
     from .run import budget_of, caution, pilot, plan as plan_of
@@ -123,12 +123,12 @@ for command in (*RESULTS, *AROUND):
 main.list_commands = lambda context: list(main.commands)  # the README's order; click would sort them
 
 
-def _interrupted(told: str) -> None:
+def _interrupted(text: str) -> None:
     """Say what became of each notebook and which command goes on, and end."""
     again = shlex.join(["recuse", *sys.argv[1:]])
-    kept = "; replies that came are stored, finished experiments are kept" if told else ""
+    kept = "; replies that came are stored, finished experiments are kept" if text else ""
     try:
-        echo(f"{told}{told and chr(10)}recuse: interrupted{kept}; this goes on: {again}", err=True)
+        echo(f"{text}{text and chr(10)}recuse: interrupted{kept}; this goes on: {again}", err=True)
     except OSError:  # a terminal that was closed hears nothing; Python would try again at its end, and fail
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     sys.exit(130)
@@ -145,7 +145,7 @@ def entry() -> None:
     except (click.exceptions.Abort, KeyboardInterrupt):
         _interrupted("")
     except (ConfigError, MissingKey, NoPrice, OverBudget, Incomplete, StoreError, ValueError, OSError) as error:
-        # What the system says of a file is told as we tell it: the file, then what is wrong.
+        # Errors of the system in our form: the file, then what is wrong.
         of_file = isinstance(error, OSError) and error.strerror and error.filename
         echo(f"recuse: {f'{error.filename}: {error.strerror}' if of_file else error}", err=True)
         sys.exit(2)

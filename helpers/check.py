@@ -56,7 +56,7 @@ def check(places: Iterable[Path]) -> Checked:
     from pyarrow import ArrowException
 
     keys.declare(variables())
-    known = keys.secrets()
+    secrets = keys.secrets()
     files, size, hits, closed = 0, 0, [], []
     for path in _files(places):
         if path.suffix.lower() in UNOPENED:
@@ -66,13 +66,13 @@ def check(places: Iterable[Path]) -> Checked:
         try:
             size += path.stat().st_size
             for place, text in pieces(path):  # what was found before a damaged place stays found
-                hits += [Hit(path, place, name) for name in keys.found(text, known)]
+                hits += [Hit(path, place, name) for name in keys.found(text, secrets)]
         except (OSError, EOFError, ValueError, zlib.error, ArrowException) as error:
             closed.append((path, f"cannot be read as what it says it is ({type(error).__name__})"))
     return Checked(files, size, tuple(dict.fromkeys(hits)), tuple(closed))
 
 
-def known() -> tuple[list[str], list[str]]:
+def list_variables() -> tuple[list[str], list[str]]:
     """The variables whose secrets are looked for, and those of `variables` that are not set here or hold none."""
     names = {name for _, name in keys.secrets()}
     return sorted(names), [name for name in variables() if name not in names]
@@ -90,7 +90,7 @@ def _files(places: Iterable[Path]) -> Iterator[Path]:
             yield from (path for path in every if path.is_file())
 
 
-#: Archives that are not looked into, which is told.
+#: Archives that are not searched, which is reported.
 UNOPENED = {".zip", ".7z", ".xz", ".bz2", ".zst", ".rar"}
 #: A longer line is read in parts that overlap by more than any key is long, in bytes.
 PART, OVERLAP = 1 << 24, 1 << 14
@@ -139,8 +139,8 @@ def _lines(file: BinaryIO) -> Pieces:
             coded = picture[0].rstrip("=")
             data = base64.b64decode(coded[: len(coded) // 4 * 4])
             yield from ((str(number), inside) for _, inside in binary(data))
-        whole = part.endswith(b"\n")
-        number, before = (number + 1, b"") if whole else (number, part[-OVERLAP:])
+        ended = part.endswith(b"\n")
+        number, before = (number + 1, b"") if ended else (number, part[-OVERLAP:])
 
 
 def _png(data: bytes) -> Pieces:
@@ -171,8 +171,8 @@ def _parquet(path: Path) -> Pieces:
     from pyarrow.parquet import ParquetFile
 
     file = ParquetFile(path)
-    told = (file.metadata.metadata or {}).items()
-    yield "metadata", " ".join(f"{_text(key)} {_text(value)}" for key, value in told)
+    metadata = (file.metadata.metadata or {}).items()
+    yield "metadata", " ".join(f"{_text(key)} {_text(value)}" for key, value in metadata)
     yield "columns", " ".join(file.schema_arrow.names)
     first = 1
     for batch in file.iter_batches():

@@ -24,7 +24,7 @@ KINDS = {
     "derived": "never printed, computed by hand from the published counts",
 }
 
-#: More claims than this with one reason are told together.
+#: More claims than this with one reason are reported together.
 MOST = 6
 
 #: Printed units that an estimate's unit can be compared with, and the factor from stored to printed numbers.
@@ -159,8 +159,8 @@ def kind_words(checked: pd.DataFrame) -> list[str]:
     lines = []
     for name, words in KINDS.items():
         counts = checked.loc[checked["kind"] == name, "status"].value_counts()
-        told = ", ".join(f"{count} {status}" for status, count in counts.items())
-        lines += [f"- {counts.sum()} numbers {words}: {told}."] if len(counts) else []
+        kinds = ", ".join(f"{count} {status}" for status, count in counts.items())
+        lines += [f"- {counts.sum()} numbers {words}: {kinds}."] if len(counts) else []
     return lines
 
 
@@ -169,9 +169,9 @@ def summary(claims: Iterable[Claim], checked: pd.DataFrame) -> str:
     lines = kind_words(checked)
     other = unexpected(claims, checked)
     if len(other):
-        told = "; ".join(f"`{row.id}` {row.status}, expected: {row.expect}" for row in other.head(MOST).itertuples())
+        odd = "; ".join(f"`{row.id}` {row.status}, expected: {row.expect}" for row in other.head(MOST).itertuples())
         more = f"; and {len(other) - MOST} more" if len(other) > MOST else ""
-        lines.append(f"- **Not as `claims.yaml` expects: {len(other)}** ({told}{more}).")
+        lines.append(f"- **Not as `claims.yaml` expects: {len(other)}** ({odd}{more}).")
     return "\n".join(lines)
 
 
@@ -189,6 +189,6 @@ def exceptions(checked: pd.DataFrame) -> pd.DataFrame:
             rows.append(group)
             continue
         unit = group["unit"].iloc[0] if group["unit"].nunique() == 1 else ""
-        told = f"{len(group)} claims, such as {' and '.join(group['id'][:2])}"
-        rows.append(group[:1].assign(quantity=told, published=math.nan, recomputed=math.nan, unit=unit))
+        examples = f"{len(group)} claims, such as {' and '.join(group['id'][:2])}"
+        rows.append(group[:1].assign(quantity=examples, published=math.nan, recomputed=math.nan, unit=unit))
     return pd.concat(rows).sort_index()[columns].reset_index(drop=True) if rows else odd[columns]

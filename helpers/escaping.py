@@ -59,14 +59,14 @@ def markdown(text: str, greater: bool = False) -> str:
     """
 
     def signs(words: str) -> str:
-        told = visible(words)
+        text = visible(words)
         for mark, entity in (_ENTITIES | ({">": "&gt;"} if greater else {})).items():
-            told = told.replace(mark, entity)
-        told = re.sub(r"(?i)\b(www)\.", r"\1&#46;", told)
-        told = re.sub("`{3,}|~{3,}", lambda run: f"&#{ord(run[0][0])};" * len(run[0]), told)
-        told = re.sub(r"\\(?=[\\A-Za-z])", _NO_FORMULA.format(ord("\\")), told)
+            text = text.replace(mark, entity)
+        text = re.sub(r"(?i)\b(www)\.", r"\1&#46;", text)
+        text = re.sub("`{3,}|~{3,}", lambda run: f"&#{ord(run[0][0])};" * len(run[0]), text)
+        text = re.sub(r"\\(?=[\\A-Za-z])", _NO_FORMULA.format(ord("\\")), text)
         # One dollar is an amount; two could hold a formula between them.
-        return told.replace("$", _NO_FORMULA.format(ord("$"))) if told.count("$") > 1 else told
+        return text.replace("$", _NO_FORMULA.format(ord("$"))) if text.count("$") > 1 else text
 
     parts, at = [], 0
     for block in _FENCED.finditer(text):
@@ -124,7 +124,7 @@ def cell(text: str) -> str:
     ("'=1+1", "' \ufffd@SUM(1)", "a;'=1+1", 'a\nb')
     """
     # The csv module quotes a cell with \n, but not one with a bare \r, after which a reader sees a new row.
-    told = visible(text.replace("\r\n", "\n").replace("\r", "\n"))
+    line = visible(text.replace("\r\n", "\n").replace("\r", "\n"))
     # Where spreadsheets write semicolons or tabs between cells, what follows one, or a line end, begins a cell.
-    told = re.sub(rf"([;\t\n])(?={_FORMULA})", r"\1'", told)
-    return f"'{told}" if re.match(rf"[\t\r\n]|{_FORMULA}", text) else told
+    line = re.sub(rf"([;\t\n])(?={_FORMULA})", r"\1'", line)
+    return f"'{line}" if re.match(rf"[\t\r\n]|{_FORMULA}", text) else line

@@ -61,10 +61,10 @@ MOST_SHOWN = 8
 
 def explain(id: str) -> str:
     """What number `id` means and its values in the last runs; ValueError with the nearest ids where it is unknown."""
-    told = [_told(each, each.estimands[id]) for each in sections() if id in each.estimands]
-    if not told:
+    texts = [_explained(each, each.estimands[id]) for each in sections() if id in each.estimands]
+    if not texts:
         raise ValueError(f"no number is called '{id}'{_nearest(id)}; `recuse explain` lists all")
-    return "\n\n".join(told)
+    return "\n\n".join(texts)
 
 
 def listed() -> str:
@@ -83,7 +83,7 @@ def rows(each: Estimand) -> list[tuple[str, str]]:
     return [(name.replace("_", " "), words[name]) for name in parts]
 
 
-def _told(section: Section, each: Estimand) -> str:
+def _explained(section: Section, each: Estimand) -> str:
     mark = "; conclusions rest on it" if each.id in section.headline else ""
     lines = [f"{each.id} ({section.name}{mark})"]
     for name, words in [("meaning", each.words), *rows(each), ("where it fails", each.fails)]:
@@ -94,10 +94,10 @@ def _told(section: Section, each: Estimand) -> str:
 
 
 def _nearest(id: str) -> str:
-    known = list(dict.fromkeys(name for each in sections() for name in each.estimands))
+    ids = list(dict.fromkeys(name for each in sections() for name in each.estimands))
     word = id.strip().lower().replace("-", "_").replace(" ", "_")
-    inside = [name for name in known if word and (word in name or name in word)]
-    near = list(dict.fromkeys([*get_close_matches(word, known, 5), *inside]))[:8]
+    inside = [name for name in ids if word and (word in name or name in word)]
+    near = list(dict.fromkeys([*get_close_matches(word, ids, 5), *inside]))[:8]
     return f"; the nearest are {', '.join(near)}" if near else ""
 
 
@@ -187,8 +187,8 @@ def code(text: str) -> str:
     return f"{fence}{space}{text}{space}{fence}"
 
 
-def _linked(text: str, section: Section, own: str) -> str:
+def _linked(text: str, section: Section, page: str) -> str:
     """Markdown with each other number of the section as a link to it."""
-    ids = sorted((id for id in section.estimands if "_" in id and id != own), key=len, reverse=True)
+    ids = sorted((id for id in section.estimands if "_" in id and id != page), key=len, reverse=True)
     words = re.compile(rf"(?<![\w`])({'|'.join(map(re.escape, ids)) or '(?!)'})(?![\w`])")
     return words.sub(lambda found: f"[{found[1]}](#{anchor(section, found[1])})", text)

@@ -89,8 +89,8 @@ def _verdict(judgment: Judgment) -> str:
         labels = verdict.ranking or verdict.choices
         return (" > " if verdict.ranking else "; ").join(named.get(label, label) for label in labels)
     if verdict.choice:
-        known = named.get(verdict.choice, picks(judgment))
-        return verdict.choice if known is None else f"{verdict.choice} ({known})"
+        pick = named.get(verdict.choice, picks(judgment))
+        return verdict.choice if pick is None else f"{verdict.choice} ({pick})"
     return f"{verdict.number:g}" if verdict.number is not None else "none of them"
 
 
@@ -100,7 +100,7 @@ def _usd(judgment: Judgment) -> float | None:
     return None
 
 
-def _told(item: Item) -> dict[str, tuple[str, ...]]:
+def _filters(item: Item) -> dict[str, tuple[str, ...]]:
     """What an item is under each filter; it can have several marks."""
     trial = item.judgment.trial
     single = (trial.judge.name, trial.category, trial.condition, item.judgment.outcome)
@@ -109,7 +109,7 @@ def _told(item: Item) -> dict[str, tuple[str, ...]]:
 
 def choices(every: Sequence[Item]) -> dict[str, list[str]]:
     """What each filter offers, by its name; marks in the order of KINDS, all else sorted."""
-    order, facts = [*KINDS, UNMARKED], [_told(item) for item in every]
+    order, facts = [*KINDS, UNMARKED], [_filters(item) for item in every]
     found = {name: {value for each in facts for value in each[name]} for name in FILTERS}
     return {name: sorted(values, key=order.index if name == "mark" else None) for name, values in found.items()}
 
@@ -118,7 +118,7 @@ def chosen(every: Sequence[Item], **wanted: str | None) -> list[Item]:
     """The items that pass all filters that are given (names of FILTERS, else ValueError; None: any)."""
     if strange := sorted(set(wanted) - set(FILTERS)):
         raise ValueError(f"no filter {', '.join(strange)}; there are: {', '.join(FILTERS)}")
-    return [item for item in every if all(x is None or x in _told(item)[name] for name, x in wanted.items())]
+    return [item for item in every if all(x is None or x in _filters(item)[name] for name, x in wanted.items())]
 
 
 def named(every: Sequence[Item], key: str) -> Item:
@@ -165,8 +165,8 @@ def table(every: Sequence[Item], most: int = 10) -> pd.DataFrame:
     columns, rows = ["question", "judge", "condition", "mark", "shown", "verdict", "key"], []
     for item in list({id(item): item for item in turns}.values())[:most]:
         trial, kinds = item.judgment.trial, ", ".join(item.kinds)
-        told = kinds, plain(in_order(trial, 2)), plain(item.short), item.key[:DIGITS]
-        rows.append((trial.question_id, trial.judge.name, trial.condition, *told))
+        cells = kinds, plain(in_order(trial, 2)), plain(item.short), item.key[:DIGITS]
+        rows.append((trial.question_id, trial.judge.name, trial.condition, *cells))
     return pd.DataFrame(rows, columns=columns).set_index("question")
 
 
@@ -208,15 +208,15 @@ def _page() -> Template:
 
 def detail(item: Item, others: Sequence[Item] = (), simulated: bool = False) -> str:
     """A judgment, and beside it the first of `others` that says something else; all others in a table."""
-    said = [(each.verdict, each.judgment.outcome) for each in (item, *others)]
-    beside = next((other for other, words in zip(others, said[1:], strict=True) if words != said[0]), None)
+    verdicts = [(each.verdict, each.judgment.outcome) for each in (item, *others)]
+    beside = next((other for other, words in zip(others, verdicts[1:], strict=True) if words != verdicts[0]), None)
     rows = [_beside(each) for each in (item, *others)] if others else []
     shown = [_facts(each) for each in (item, beside) if each is not None]
     return _page().render(shown=shown, others=rows, simulated=simulated)
 
 
 def _facts(item: Item) -> tuple[str, dict[str, str], dict[str, str]]:
-    """What is told of one judgment: its place, its facts and its texts by name; empty ones are not shown."""
+    """What is shown of one judgment: its place, its facts and its texts by name; empty ones are not shown."""
     judgment, trial, reply = item.judgment, item.judgment.trial, item.judgment.completion
     head = DOT.join([trial.question_id, trial.judge.name, trial.condition, f"repeat {trial.request.repeat}"])
     facts = {"outcome": judgment.outcome, "verdict": item.verdict, "marks": ", ".join(item.kinds)}
@@ -263,8 +263,8 @@ def show(asked: Asked, key: str | None = None, most: int = 10) -> None:
 
 def _words(every: list[Item], simulated: bool) -> str:
     marks = counted(every)
-    told = "; ".join(f"{n:,} *{kind}* ({KINDS[kind]})" for kind, n in marks.items()) or "none is marked"
-    words = f"{'**SIMULATED** judges. ' if simulated else ''}Of {len(every):,} judgments: {told}."
+    parts = "; ".join(f"{n:,} *{kind}* ({KINDS[kind]})" for kind, n in marks.items()) or "none is marked"
+    words = f"{'**SIMULATED** judges. ' if simulated else ''}Of {len(every):,} judgments: {parts}."
     words += " A verdict can have several marks." if len(marks) > 1 else ""
     words += " Noise alone makes some of them." if {"flipped", "changed"} & set(marks) else ""
     return words + (' `explore.show(asked, key="...")` shows one with its prompt and reply.' if marks else "")

@@ -64,7 +64,7 @@ def export(
     write(files, folder)
 
 
-def held(folder: Path, option: str) -> list[str]:
+def list_contents(folder: Path, option: str) -> list[str]:
     """What a folder holds that results are to be written into: names, sorted; none where it is new or empty.
 
     What a write that was cut off left half-written does not count. A file in its place and a folder into which nothing
@@ -87,12 +87,12 @@ def recorded(folder: Path, record: str, facts: Mapping[str, str]) -> dict[str, s
     """
     try:
         content = document((folder / record).read_text(encoding="utf-8"))
-        known = dict(content["files"]) if facts.items() <= content.items() else None
+        digests = dict(content["files"]) if facts.items() <= content.items() else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     root = folder.resolve()
-    inside = {name for name in known or () if (folder / name).parent.resolve().is_relative_to(root)}
-    return known if known is None else {name: known[name] for name in inside}
+    inside = {name for name in digests or () if (folder / name).parent.resolve().is_relative_to(root)}
+    return digests if digests is None else {name: digests[name] for name in inside}
 
 
 def renew(files: Mapping[str, bytes], folder: Path, record: str, facts: Mapping[str, str]) -> None:

@@ -61,16 +61,16 @@ NAN = math.nan
 
 
 def written(
-    trials: Iterable[Trial], said: Mapping[str, Judgment], asking: bool = True
+    trials: Iterable[Trial], judgments: Mapping[str, Judgment], asking: bool = True
 ) -> dict[tuple[str, str], Answer]:
-    """The answers to questions without options, by question and candidate; `said` holds replies by key.
+    """The answers to questions without options, by question and candidate; `judgments` holds replies by key.
 
     Answers not written yet have no text and count their token limit; where nobody is asked they have the outcome
     "missing". A cut, empty or refused answer has that outcome: judging it would measure the token limit, not the model.
     """
     found = {}
     for trial in trials:
-        model, judgment = trial.judge, said.get(trial.request.key)
+        model, judgment = trial.judge, judgments.get(trial.request.key)
         reply = judgment.completion if judgment else None
         text, outcome = (None, "ok") if asking else ("", "missing")
         if judgment and reply:
@@ -297,7 +297,7 @@ def one_row_each(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.drop_duplicates(["experiment", "question_id", "judge", "condition", "repeat"])
 
 
-def outcomes_told(frame: pd.DataFrame) -> str:
+def outcome_words(frame: pd.DataFrame) -> str:
     """What became of the judgments, in words, the most frequent outcome first; "" where there are none."""
     counts = one_row_each(frame)["outcome"].astype("str").value_counts()
     return ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
@@ -321,7 +321,7 @@ def losses(frame: pd.DataFrame, by: Iterable[str] = ("judge", "condition")) -> p
 
 
 def unreadable_words(table: pd.DataFrame) -> str:
-    """Of which judges and conditions nothing can be told, since no reply had a readable verdict; takes `losses`."""
+    """Judges and conditions without a single readable verdict, in words; takes `losses`."""
     counts = {"replies": table["judgments"] - table.get("missing", 0), "ok": table.get("ok", 0)}
     cells = table[["judge", "condition"]].assign(**counts)
     cells = cells[cells["replies"] > 0]
@@ -334,8 +334,8 @@ def unreadable_words(table: pd.DataFrame) -> str:
             if not rows["ok"].any():
                 mute[who.format(*names)] = int(rows["replies"].sum())
                 cells = cells.drop(rows.index)  # what is said of a whole is not said of its parts
-    told = [f"none of the {n:,} replies{who} had a readable verdict" for who, n in mute.items()]
-    return f"**Cannot tell**: {'; '.join(told)}." if told else ""
+    clauses = [f"none of the {n:,} replies{who} had a readable verdict" for who, n in mute.items()]
+    return f"**Cannot tell**: {'; '.join(clauses)}." if clauses else ""
 
 
 def require_result(frame: pd.DataFrame, measurable: bool, lacking: str) -> None:
@@ -343,6 +343,6 @@ def require_result(frame: pd.DataFrame, measurable: bool, lacking: str) -> None:
     outcomes = {*frame["outcome"].dropna().astype(str)} - {"missing"}
     if measurable or (outcomes and "ok" not in outcomes):
         return
-    counts = outcomes_told(frame) or "no judgments"
+    counts = outcome_words(frame) or "no judgments"
     more = "; judgments='ask' asks for what is missing" if (frame["outcome"] == "missing").any() else ""
     raise ValueError(f"{lacking}, so there is nothing to measure: {counts}{more}")

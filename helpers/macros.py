@@ -57,7 +57,7 @@ def macro_names(experiment: str, estimates: Sequence[Estimate]) -> list[str]:
         camel(experiment, each.id, *(str(value) for _, value in sorted(each.where.items())), each.data)
         for each in estimates
     ]
-    # Names that differ only in signs that LaTeX does not allow are told apart by a hash of what they name.
+    # Names that differ only in signs that LaTeX does not allow are distinguished by a hash of what they name.
     hashes = [short_hash(*place(each)).translate(str.maketrans("0123456789", "ghijklmnop")) for each in estimates]
     counts = Counter(plain)
     # So are those of endless names, of which the beginning is kept.

@@ -106,12 +106,12 @@ def collect(collection: Collection) -> list[Found]:
     A folder without a summary.json stands for its folders that have one (a matrix of runs); one without any is a
     ValueError, unless it is an experiment's own. Nothing of an experiment that failed is read: it would pass for new.
     """
-    own = {paths.FIGURES / name for name in collection.experiments}
+    folders = {paths.FIGURES / name for name in collection.experiments}
     found = []
     for folder in collection.results:
         here = (folder / SUMMARY).is_file()
         inner = [folder] if here else sorted(path.parent for path in folder.glob(f"*/{SUMMARY}"))
-        if not inner and folder not in own:
+        if not inner and folder not in folders:
             raise ValueError(f"{folder}: neither it nor a folder in it holds a {SUMMARY}; run the notebooks first")
         found += [read(each) for each in inner]
     place = {experiment_of(notebook): i for i, notebook in enumerate(available().values())}
@@ -236,14 +236,14 @@ def _worded(line: CardLine) -> dict[str, object]:
     return vars(each) | vars(line) | {"estimate": str(each), "p": p, "smallest": str(smallest)}
 
 
-def claims(found: Sequence[Found], own: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
+def claims(found: Sequence[Found], ours: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
     """All published numbers of all experiments with status and reason: the columns of claims.csv after `experiment`.
 
-    They are about published data: of several runs the first speaks. `own`: claims checked beside the experiments.
+    They are about published data: of several runs the first speaks. `ours`: claims checked beside the experiments.
     """
-    some = [each for each in found if each.claims is not None and first(found, each)]
-    parts = [each.claims.assign(experiment=each.name) for each in some]
-    parts += [table.assign(experiment=name) for name, table in (own or {}).items()]
+    having = [each for each in found if each.claims is not None and first(found, each)]
+    parts = [each.claims.assign(experiment=each.name) for each in having]
+    parts += [table.assign(experiment=name) for name, table in (ours or {}).items()]
     columns = ["experiment", *CLAIM_COLUMNS]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
@@ -326,37 +326,37 @@ def bottom_line(
     `checked` are the claims to count (`claims`), by default those of the experiments.
     """
     every = lines(found)
-    told = [_source(every, data, judges) for data, judges in cards.ranked(every).items()]
-    told = told or ["- No experiment has results here: `recuse run` makes them."]
+    bullets = [_source(every, data, judges) for data, judges in cards.ranked(every).items()]
+    bullets = bullets or ["- No experiment has results here: `recuse run` makes them."]
     table = claims(found) if checked is None else checked
     if len(table):
         every, out, differ = count_claims(table)
-        told.append(f"- **Published numbers**: of {every:,} that can fail {out:,} come out, {differ:,} differ.")
+        bullets.append(f"- **Published numbers**: of {every:,} that can fail {out:,} come out, {differ:,} differ.")
     if absent:
-        told.append(f"- **Not here**: {'; '.join(f'{name} ({why})' for name, why in absent.items())}.")
-    return "\n".join(told)
+        bullets.append(f"- **Not here**: {'; '.join(f'{name} ({why})' for name, why in absent.items())}.")
+    return "\n".join(bullets)
 
 
 def _source(every: Sequence[CardLine], data: str, judges: Sequence[str]) -> str:
     """One sentence on one source of data: which of its judges are biased, and of which that is hinted at."""
     mine = [line for (who, _), line in cards.cells(every).items() if who[0] == data]
-    said = []
+    clauses = []
     for verdict, words in (("bias", "bias **shown**"), ("hint", "**hinted at**")):
         named = {m: [x for x in mine if x.measure == m and x.verdict == verdict] for m in cards.measures(every)}
-        parts = [f"*{measure}*: {_names(some, judges)}" for measure, some in named.items() if some]
+        parts = [f"*{measure}*: {_names(judged, judges)}" for measure, judged in named.items() if judged]
         if parts:
-            said.append(f"{words} in {'; '.join(parts)}")
+            clauses.append(f"{words} in {'; '.join(parts)}")
     rest = len(judges) - len({line.judge for line in mine if line.verdict in ("bias", "hint", "not shown")})
     counted = f"{len(judges)} judge{'' if len(judges) == 1 else 's'}"
     counted += f", {rest} of them without a verdict" if rest else ""
     source = points.SOURCES.get(data, data)
     about = " This says nothing of real models." if data == "simulated" else ""
     none = "no bias is shown" if rest < len(judges) else "of no bias anything can be told"
-    return f"- **{source[0].upper()}{source[1:]}** ({counted}): {'. '.join(said) or none}.{about}"
+    return f"- **{source[0].upper()}{source[1:]}** ({counted}): {'. '.join(clauses) or none}.{about}"
 
 
-def _names(some: Sequence[CardLine], order: Sequence[str]) -> str:
-    ordered = sorted(some, key=lambda line: order.index(line.judge))
+def _names(lines: Sequence[CardLine], order: Sequence[str]) -> str:
+    ordered = sorted(lines, key=lambda line: order.index(line.judge))
     names = [f"{line.judge} {cards.number(line.estimate)}" for line in ordered]
     return listed([*names[:NAMED], f"{len(names) - NAMED} more"]) if len(names) > NAMED + 1 else listed(names)
 
@@ -366,8 +366,8 @@ def claims_words(table: pd.DataFrame) -> str:
     if table.empty:
         return "No published number was checked."
     every, out, differ = count_claims(table)
-    told = f"Of {every} published numbers that can fail {out} come out, {differ} differ. Of {len(table)} checked:"
-    return "\n".join([told, "", *kind_words(table)])
+    summary = f"Of {every} published numbers that can fail {out} come out, {differ} differ. Of {len(table)} checked:"
+    return "\n".join([summary, "", *kind_words(table)])
 
 
 def costs_words(found: Sequence[Found]) -> str:

@@ -92,7 +92,7 @@ def late(template: Template, **variables: Any) -> tuple[str, Callable[[], str]]:
     What is wrong with the names of variables, and in the system text, is raised here; the rest when the prompt is made.
     """
     if missing := sorted(template.variables - variables.keys()):
-        raise ValueError(f"{template.path}: missing variable {', '.join(missing)}; given: {_given(variables)}")
+        raise ValueError(f"{template.path}: missing variable {', '.join(missing)}; given: {_names_of(variables)}")
     if unused := sorted(variables.keys() - template.variables):
         valid = ", ".join(sorted(template.variables)) or "none"
         raise ValueError(f"{template.path}: unused variable {', '.join(unused)}; the template uses: {valid}")
@@ -112,7 +112,7 @@ def used(source: str, where: str) -> frozenset[str]:
 def filled(source: str, where: str, **variables: Any) -> str:
     """A text with variables inserted; what it uses must be given and not None, else ValueError naming `where`."""
     if missing := sorted(used(source, where) - variables.keys()):
-        raise ValueError(f"{where}: missing {', '.join(missing)}; given: {_given(variables)}")
+        raise ValueError(f"{where}: missing {', '.join(missing)}; given: {_names_of(variables)}")
     text = _insert(source, where, variables)
     if len(text) > LONGEST_TEXT:
         raise ValueError(f"{where}: {len(text)} characters; a text of a test has at most {LONGEST_TEXT}")
@@ -129,10 +129,10 @@ def _insert(source: str, where: object, variables: Mapping[str, Any]) -> str:
     try:
         return _compiled(source).render(variables)
     except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError) as error:
-        raise ValueError(f"{where}: {error}; given: {_given(variables)}") from error
+        raise ValueError(f"{where}: {error}; given: {_names_of(variables)}") from error
 
 
-def _given(variables: Mapping[str, Any]) -> str:
+def _names_of(variables: Mapping[str, Any]) -> str:
     return ", ".join(sorted(variables)) or "none"
 
 
@@ -164,8 +164,8 @@ def without_nonce(seed: int, answer: Answer) -> Answer:
 
     Candidates may read the nonce, so one that repeats it is counted and judged by nobody; it does not stop the run.
     """
-    held = nonce(seed, answer.question_id) in (answer.text or "").casefold()
-    return replace(answer, outcome="holds_nonce") if held and answer.outcome == "ok" else answer
+    found = nonce(seed, answer.question_id) in (answer.text or "").casefold()
+    return replace(answer, outcome="holds_nonce") if found and answer.outcome == "ok" else answer
 
 
 def answer_trials(path: Path, experiment: Experiment, asked: Iterable[tuple[Question, Iterable[Model]]]) -> list[Trial]:

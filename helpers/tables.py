@@ -133,8 +133,8 @@ def format_table(frame: pd.DataFrame) -> tuple[list[str], list[str], list[list[s
     """
     heads, columns, index = list(frame.columns), [], frame.index
     if index.names != [None] or (len(index) and not pd.api.types.is_integer_dtype(index.dtype)):
-        of = "" if frame.columns.name is None else f" by {frame.columns.name}"
-        heads = ["" if name is None else f"{LABELS.get(name, name)}{of}" for name in index.names] + heads
+        suffix = "" if frame.columns.name is None else f" by {frame.columns.name}"
+        heads = ["" if name is None else f"{LABELS.get(name, name)}{suffix}" for name in index.names] + heads
         columns = [[_cell(each, name=True) for each in index.get_level_values(at)] for at in range(index.nlevels)]
     columns += [[*map(_cell, frame.iloc[:, at].astype(object))] for at in range(frame.shape[1])]
     heads = [" ".join(map(str, each)).strip() if isinstance(each, tuple) else LABELS.get(each, each) for each in heads]

@@ -251,7 +251,7 @@ class Request:
         starts, digest = hashlib.sha256(start).digest() if start else b"", hashlib.sha256(prompt.encode()).digest()
         return Measured(hashlib.sha256(text.encode()).hexdigest(), digest, size, len(start), starts)
 
-    def whole(self) -> Request:
+    def rendered(self) -> Request:
         """The same, measured, with the text of its prompt; ValueError where that is another one than the key's."""
         if isinstance(self.source, str):
             return self
@@ -272,7 +272,7 @@ def short_hash(*parts: object, digits: int = 8) -> str:
 class Experiment:
     """A run, fully settled: who is asked what, how often, with which money, and where the results go.
 
-    `parameters` are the notebook parameters that are not the defaults (`default`: none). `own` holds the `options` and
+    `parameters` are the notebook parameters that are not the defaults (`default`: none). `extra` holds the options and
     parameters of this experiment alone by name, Models where they name models (of several, by category). `shared` is
     the folder of the experiment that it extends, or its own.
     """
@@ -291,7 +291,7 @@ class Experiment:
     out: Path
     store: Path
     default: bool
-    own: Mapping[str, Any]
+    extra: Mapping[str, Any]
     concurrency: int
     max_age_days: int
     folder: Path
@@ -302,14 +302,14 @@ class Experiment:
 
     @property
     def writers(self) -> tuple[Model, ...]:
-        """The models whose answers are judged: candidates, and the models by category among `own`."""
-        named = (model for each in self.own.values() if isinstance(each, Mapping) for model in each.values())
+        """The models whose answers are judged: candidates, and the models by category among `extra`."""
+        named = (model for each in self.extra.values() if isinstance(each, Mapping) for model in each.values())
         return (*self.candidates, *(model for model in named if isinstance(model, Model)))
 
     @property
     def models(self) -> tuple[Model, ...]:
         """Every model that the run may ask; one in two roles stands here twice."""
-        return (*self.judges, *self.writers, *(each for each in self.own.values() if isinstance(each, Model)))
+        return (*self.judges, *self.writers, *(each for each in self.extra.values() if isinstance(each, Model)))
 
 
 @dataclass(frozen=True)
@@ -491,7 +491,7 @@ class Estimate:
         """
         if self.value != self.value:
             return "not estimable"
-        whole = self.unit == "count" and float(self.value).is_integer()  # a mean of counts need not be
-        scale, form, suffix = SHOWN_UNITS.get(self.unit, (1, ".0f" if whole else ".2f", ""))
+        integer = self.unit == "count" and float(self.value).is_integer()  # a mean of counts need not be
+        scale, form, suffix = SHOWN_UNITS.get(self.unit, (1, ".0f" if integer else ".2f", ""))
         text = f"{self.value * scale:{form}}{suffix}"
         return text if self.low != self.low else f"{text} [{self.low * scale:{form}}, {self.high * scale:{form}}]"

@@ -115,7 +115,7 @@ def test_what_spreadsheets_write_is_read_or_told(tmp_path: Path) -> None:
         for encoding in ("utf-8", "utf-8-sig"):
             path.write_bytes(text.encode(encoding))
             found = analyze(path)
-            assert found.judgments == 24 and set(found.held.frame["judge"]) == {"é"}
+            assert found.judgments == 24 and set(found.file.frame["judge"]) == {"é"}
             assert "12 of 24 verdicts are C, a tie as FastChat writes it." in found.notes
     path.write_bytes(rows.encode("utf-16"))
     with pytest.raises(ValueError, match="UTF-16 text; save it as UTF-8"):
@@ -245,12 +245,12 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def written_by(found: Analysis) -> dict[str, int]:
     """How often each verdict was given, by all judges."""
-    return found.held.counts.groupby("verdict")["n"].sum().to_dict()
+    return found.file.counts.groupby("verdict")["n"].sum().to_dict()
 
 
 def test_fastchat_pairs(real_data: Path) -> None:
     found = analyze(real_data / "mt_bench" / "gpt4_pair_phi3.jsonl")
-    at = {"judge": "gpt-4", "candidate": found.held.frame["candidate"].iloc[0]}
+    at = {"judge": "gpt-4", "candidate": found.file.frame["candidate"].iloc[0]}
     pairs = Counter({"model_1 / model_2": 16, "model_2 / model_1": 2, "same": 20 + 18 + 8, "a tie once": 5 + 3 + 1})
     read = sum(pairs.values())
     assert only(found, "primacy_share", **at).value == pytest.approx(16 / read)
@@ -287,7 +287,7 @@ def test_position_bias_analyzer(
 def test_human_votes_and_both_order_verdicts(real_data: Path) -> None:
     votes = analyze(real_data / "mt_bench" / "human_judgments.jsonl")
     assert written_by(votes) == {"model_a": 1293, "model_b": 1282, "tie": 780}
-    assert votes.held.frame["judge"].nunique() == 65 and votes.judgments == 3355
+    assert votes.file.frame["judge"].nunique() == 65 and votes.judgments == 3355
     pairs = analyze(real_data / "mt_bench" / "gpt4_pair_judgments.jsonl")
     assert written_by(pairs) == {"model_b": 1610, "tie (inconsistent)": 380, "tie": 220, "model_a": 190}
     assert only(pairs, "both_order_inconsistent", turn="all").value == pytest.approx(380 / 2400)
@@ -359,7 +359,7 @@ def test_llm_eval_first_places(real_data: Path) -> None:
         "gpt_fast": (16, 17, 47),
         "gpt_thinking": (18, 7, 55),
     }
-    counts = found.held.counts
+    counts = found.file.counts
     for judge, numbers in expected.items():
         mine = counts[counts["judge"] == judge]
         vendors = [
@@ -389,5 +389,5 @@ def test_arena_hard_classes_and_trees(real_data: Path) -> None:
 
 def test_arena_battles_hold_no_places(real_data: Path) -> None:
     found = analyze(real_data / "arena_hard" / "arena_hard_battles.jsonl")
-    assert found.held.format == "arena-battles"
+    assert found.file.format == "arena-battles"
     assert not [each for each in found.estimates if each.id.startswith("first_")]

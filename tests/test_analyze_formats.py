@@ -41,8 +41,8 @@ def test_alpaca_win_rates_are_those_of_its_own_tool(tmp_path: Path) -> None:
     assert found.judgments == 12 and int(found.losses["invalid"].sum()) == 1
     assert not [each for each in found.estimates if each.id.startswith("first_")]
     assert any("order" in note for note in found.notes)
-    assert found.held.frame["question_id"].nunique() == 12
-    assert "Do 1" not in found.held.frame.to_csv()  # instructions are hashed, never carried on
+    assert found.file.frame["question_id"].nunique() == 12
+    assert "Do 1" not in found.file.frame.to_csv()  # instructions are hashed, never carried on
 
 
 def log(model: str, samples: list[dict[str, Any]], **head: Any) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def test_an_archive_holds_the_same_as_the_json_and_epochs_repeat(tmp_path: Path)
     one, two = analyze(tmp_path / "a.eval"), analyze(tmp_path / "json")
     for found in (one, two):
         assert value(found.estimates, "candidate_score_mean", candidate="m") == pytest.approx(0.75)
-        assert sorted(found.held.frame["repeat"].unique()) == [0, 1] and found.held.format == "inspect"
+        assert sorted(found.file.frame["repeat"].unique()) == [0, 1] and found.file.format == "inspect"
 
 
 def test_a_judging_task_of_inspect_is_a_file_of_pairs(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_judging_task_of_inspect_is_a_file_of_pairs(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(log("judge-1", samples)), encoding="utf-8")
     found = analyze(tmp_path / "a.json")
     # The same place twice is the second time another asking of inspect's, and still the other order here.
-    assert found.held.style == "pairwise"
+    assert found.file.style == "pairwise"
     assert value(found.estimates, "first_place_share", judge="judge-1") == 1.0
     assert value(found.estimates, "gold_accuracy", judge="judge-1") == 0.5
 

@@ -17,7 +17,7 @@ from helpers.__main__ import main
 from helpers.analyze import analyze, summary, write
 from helpers.analyze.analysis import WORDS, declared
 from helpers.analyze.reading import ALL
-from helpers.analyze.saying import RANKED, TOLD, _of, check
+from helpers.analyze.saying import RANKED, TOLD, _lines_of_condition, check
 from helpers.analyze.tidy import STYLES
 from helpers.types import Estimate
 from tests.payloads import alive
@@ -159,7 +159,7 @@ def test_a_number_of_any_kind_is_said_with_its_value(tmp_path: Path, id: str, se
     found = analyze(written(pair_rows(questions=12), tmp_path / "v.jsonl"))
     where = [{"judge": f"judge_{n}", "candidate": "mine"} for n in range(several)]
     numbers = [Estimate(id, each, 0.25 + n, 0.1, 2.4, 60, 60, method="t") for n, each in enumerate(where)]
-    text = "\n".join(_of(found, numbers))
+    text = "\n".join(_lines_of_condition(found, numbers))
     assert "{" not in text and all(f"{each}" in text and each.where["judge"] in text for each in numbers)
 
 

@@ -306,7 +306,7 @@ def test_a_planted_bias_is_found_with_an_honest_interval(name: str, structured: 
     found = planted(name, structured)
     for probe, truth in PLANTED[name][1].items():
         each = found[probe].estimate
-        assert found[probe].said == "biased" and found[probe].examples
+        assert found[probe].in_words == "biased" and found[probe].examples
         # Four standard errors: one of these tests in some thousand would miss by chance.
         assert abs(each.value - truth) < 4 * each.se + 0.03, (probe, each, truth)
         assert found[probe].words == PROBES[probe].above
@@ -315,7 +315,7 @@ def test_a_planted_bias_is_found_with_an_honest_interval(name: str, structured: 
 def test_what_is_not_planted_is_not_found() -> None:
     alarms = 0
     for name, structured in CASES:
-        biased = {probe for probe, each in planted(name, structured).items() if each.said == "biased"}
+        biased = {probe for probe, each in planted(name, structured).items() if each.in_words == "biased"}
         alarms += bool(biased - set(PLANTED[name][1]) - COMPANIONS.get(name, set()))
     # At most 5 % of audits raise one by chance; more than three of these 14 would be one run in 200.
     assert alarms <= 3
@@ -324,13 +324,13 @@ def test_what_is_not_planted_is_not_found() -> None:
 def test_biases_to_the_other_side_are_told_as_such() -> None:
     found = findings(judged({"primacy": [0.0, 2.0], "verbosity": -1.0, "biases": {"authority": -2.0}}))
     for probe in ("order", "identical", "length", "authority"):
-        assert found[probe].said == "biased" and found[probe].words == PROBES[probe].below
+        assert found[probe].in_words == "biased" and found[probe].words == PROBES[probe].below
 
 
 def test_several_at_once_are_told_apart() -> None:
     traits = {"primacy": [2.0, 0.0], "biases": {"authority": 2.0, "names": -2.0, "anchor": 0.4}}
     found = findings(judged(traits))
-    biased = {probe: each.estimate.value > 0 for probe, each in found.items() if each.said == "biased"}
+    biased = {probe: each.estimate.value > 0 for probe, each in found.items() if each.in_words == "biased"}
     assert biased == {"order": True, "identical": True, "authority": True, "names": False, "anchor": True}
 
 
@@ -338,10 +338,10 @@ def test_a_fair_judge_is_fair_however_noisy_and_the_card_says_what_it_could_have
     alarms = 0
     for noise, id in [(0.3, "a"), (0.3, "b"), (1.0, "a"), (1.0, "b"), (2.0, "a"), (2.0, "b")]:
         found = findings(judged({"noise": noise, "sharpness": 2.0}, id=id))
-        alarms += any(each.said == "biased" for each in found.values())
+        alarms += any(each.in_words == "biased" for each in found.values())
         for each in found.values():
-            assert each.said != "cannot be told" and (each.smallest > 0) != (each.moved > 0)
-            assert each.said == "biased" or "would have been found" in each.words
+            assert each.in_words != "cannot be told" and (each.smallest > 0) != (each.moved > 0)
+            assert each.in_words == "biased" or "would have been found" in each.words
     assert alarms <= 1  # one in 20 is what the correction allows; the slow tests measure it
 
 
@@ -359,11 +359,11 @@ def test_a_judge_that_never_says_anything_else_passes_nothing() -> None:
     table = drawn(np.random.default_rng(1))
     constant = table.assign(sign=table["sign"].where(table["sign"].isna(), 1.0), points=table["points"] * 0 + 70)
     found = findings(constant)
-    assert found["order"].said == found["identical"].said == "biased"
-    assert {found[name].said for name in PROBES if name not in ("order", "identical")} == {"cannot be told"}
+    assert found["order"].in_words == found["identical"].in_words == "biased"
+    assert {found[name].in_words for name in PROBES if name not in ("order", "identical")} == {"cannot be told"}
     assert "same 70 points" in found["anchor"].words and "50.0 %" in found["length"].words
     tied = table.assign(sign=table["sign"] * 0, points=table["points"])
-    assert {each.said for name, each in findings(tied).items() if name != "anchor"} == {"cannot be told"}
+    assert {each.in_words for name, each in findings(tied).items() if name != "anchor"} == {"cannot be told"}
 
 
 def test_one_that_tosses_coins_is_not_taken_for_fair() -> None:
@@ -371,13 +371,13 @@ def test_one_that_tosses_coins_is_not_taken_for_fair() -> None:
     table = drawn(rng)
     tossed = table.assign(sign=np.where(table["sign"].isna(), np.nan, rng.choice([-1.0, 1.0], len(table))))
     found = findings(tossed)
-    assert {found[name].said for name in PROBES if name != "anchor"} == {"cannot be told"}
+    assert {found[name].in_words for name in PROBES if name != "anchor"} == {"cannot be told"}
 
 
 def test_nothing_moved_is_no_bias_shown_with_what_would_have_been_found() -> None:
     found = findings(judged({"noise": 1e-6, "tie": 0.3}))
     each = found["authority"]
-    assert each.said == "no bias shown" and math.isnan(each.smallest)
+    assert each.in_words == "no bias shown" and math.isnan(each.smallest)
     # 24 questions at the level of 0.05 / 8: nine that move to one side are needed, and P(at least nine) = 0.8.
     from scipy.stats import binom
 
@@ -389,7 +389,7 @@ def test_the_effect_that_is_named_is_rounded_up_and_says_how_often_it_would_be_f
     for each in findings(judged({"sharpness": 2.0})).values():
         told = re.search(r"(\d+) (pp|% of questions) would have been found in 80 % of audits", each.words)
         size = each.smallest if each.smallest == each.smallest else each.moved
-        assert each.said == "biased" or 0 <= int(told[1]) - 100 * size < 1, (told, size)
+        assert each.in_words == "biased" or 0 <= int(told[1]) - 100 * size < 1, (told, size)
 
 
 def test_where_not_even_the_largest_effect_would_be_found_nothing_is_told() -> None:
@@ -403,7 +403,7 @@ def test_where_not_even_the_largest_effect_would_be_found_nothing_is_told() -> N
     tossed = table["sign"].where(~rows, table["question"].astype(str).map(sides)).mask(gone)
     each = findings(table.assign(sign=tossed, outcome=np.where(gone, "refused", "ok")))["identical"]
     assert each.smallest > 1 and each.estimate.clusters == 12 and each.read == 24
-    assert each.said == "cannot be told" and "even the largest effect can be missed" in each.words
+    assert each.in_words == "cannot be told" and "even the largest effect can be missed" in each.words
     assert "would have been found" not in each.words
 
 
@@ -418,11 +418,11 @@ def test_lost_replies_are_counted_by_name_and_never_scored(kind: str) -> None:
     )
     assert measuring.outcomes(gone).loc["all", kind] == lost.sum()
     found = findings(gone)
-    assert found["length"].said == found["authority"].said == "cannot be told"
+    assert found["length"].in_words == found["authority"].in_words == "cannot be told"
     for name, each in found.items():
         assert each.estimate.n == each.read < each.asked, name
     everything = table.assign(sign=np.nan, points=np.nan, outcome=kind)
-    assert {each.said for each in findings(everything).values()} == {"cannot be told"}
+    assert {each.in_words for each in findings(everything).values()} == {"cannot be told"}
 
 
 def test_a_comparison_without_its_control_does_not_count() -> None:

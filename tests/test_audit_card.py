@@ -52,8 +52,8 @@ def test_the_card_of_a_simulated_judge_says_so_everywhere_and_is_the_same_each_t
     told, facts = (tmp_path / "one" / "card.md").read_text(), json.loads((tmp_path / "one" / "card.json").read_text())
     assert "SIMULATED" in told and "SIMULATED" in words(running.drawn(done)) and facts["data"] == "simulated"
     assert facts["said"].startswith("SIMULATED: the audit of sim_judge reliably sees only effects above ")
-    assert f"**{facts['said']}**" == told.splitlines()[2] and facts["said"] == room.said(done).splitlines()[0]
-    assert room.said(done).startswith("SIMULATED")
+    assert f"**{facts['said']}**" == told.splitlines()[2] and facts["said"] == room.terminal_card(done).splitlines()[0]
+    assert room.terminal_card(done).startswith("SIMULATED")
     assert str(tmp_path) not in told + json.dumps(facts)
     assert facts["battery"]["sha256"] == BATTERY.digest and facts["outcomes"]["all"]["calls"] == 600
     assert [each["probe"] for each in facts["probes"]] == list(PROBES)

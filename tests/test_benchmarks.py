@@ -106,7 +106,7 @@ def test_processor_time_and_memory_are_those_of_the_program() -> None:
 
 
 def test_what_happens_once_is_removed_and_ratios_are_of_the_same_round() -> None:
-    ours = judging.told("7.5 4.0\n2.0 1.0\n6.0 3.0\n", 2000)
+    ours = judging.parse_costs("7.5 4.0\n2.0 1.0\n6.0 3.0\n", 2000)
     assert (ours.rate, ours.cpu) == (500.0, 1.0)
     found = {f"{whose} {sdk}": [ours] * 3 for whose in judging.EACH for sdk in judging.SDKS}
     # Of three rounds one is disturbed for both: the ratio of that round is as it was.

@@ -98,7 +98,7 @@ def test_numbers_of_categories_are_those_of_texts(name: str) -> None:
     found = measure(texts)
     assert len(found) > 10 and list(map(repr, measure(codes))) == list(map(repr, found))
     assert frames.losses(codes).to_csv() == frames.losses(texts).to_csv()
-    assert frames.outcomes_told(codes) == frames.outcomes_told(texts) != ""
+    assert frames.outcome_words(codes) == frames.outcome_words(texts) != ""
 
 
 def test_tables_of_categories_are_those_of_texts() -> None:

@@ -92,7 +92,7 @@ def test_a_number_of_two_experiments_is_told_twice() -> None:
 def test_all_parts_of_a_declaration_are_told() -> None:
     for section in room.sections():
         for id, each in section.estimands.items():
-            told = " ".join(room._told(replace(section, experiments=()), each).split())
+            told = " ".join(room._explained(replace(section, experiments=()), each).split())
             parts = (each.words, each.formula, each.numerator, each.denominator, each.ties_and_invalid, each.fails)
             for part in (*parts, each.cluster, each.interval, each.source):
                 assert " ".join(part.split()) in told, id

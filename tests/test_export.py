@@ -178,16 +178,16 @@ def test_no_folder_within_leads_out(tmp_path, name):
 
 
 def test_what_a_folder_holds_is_told_but_for_what_was_cut_off(tmp_path):
-    assert exporting.held(tmp_path / "new" / "deep", "--to") == []
+    assert exporting.list_contents(tmp_path / "new" / "deep", "--to") == []
     (tmp_path / "files" / "one").mkdir(parents=True)
     (tmp_path / "files" / "one" / ".a.png.part").write_bytes(b"")
     (tmp_path / ".card.json.part").write_bytes(b"")
-    assert exporting.held(tmp_path, "--to") == []
+    assert exporting.list_contents(tmp_path, "--to") == []
     (tmp_path / "files" / "one" / "a.png").write_bytes(b"")
     (tmp_path / "thesis.tex").write_text("mine")
-    assert exporting.held(tmp_path, "--to") == ["files", "thesis.tex"]
+    assert exporting.list_contents(tmp_path, "--to") == ["files", "thesis.tex"]
     with pytest.raises(ValueError, match=r"thesis\.tex: a file, expected a folder"):
-        exporting.held(tmp_path / "thesis.tex", "--to")
+        exporting.list_contents(tmp_path / "thesis.tex", "--to")
 
 
 def test_a_text_that_is_none_is_named(tmp_path):

@@ -110,7 +110,7 @@ def ran() -> Iterator[Asked]:
 
 
 def funnel_of(ran: Asked) -> pd.DataFrame:
-    return self_preference.funnel_of(ran.experiment, ran.questions, ran.answers, ran.said, ran.frame)
+    return self_preference.funnel_of(ran.experiment, ran.questions, ran.answers, ran.replies, ran.frame)
 
 
 def test_the_funnel_of_a_run_counts_the_pairs_that_each_arm_showed(ran: Asked) -> None:

@@ -322,4 +322,4 @@ def test_the_verdicts_of_a_run_are_written_in_the_layout_that_the_loaders_read_b
                 assert game is None or game["judgment"]["answer"] == first_texts[place], "of the first asking"
     line = json.loads(files[0].read_text().splitlines()[0])
     assert line["games"][0]["prompt"][1]["content"].startswith("<<<QUESTION") and line["games"][0]["judgment"]["answer"]
-    assert run.write_arena(replace(done, experiment=replace(asked, own={**asked.own, "arena_files": False}))) == []
+    assert run.write_arena(replace(done, experiment=replace(asked, extra={**asked.extra, "arena_files": False}))) == []

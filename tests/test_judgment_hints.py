@@ -268,8 +268,8 @@ def test_an_analysis_reads_hints_from_records_and_known_names(tmp_path: Path) ->
         write(tmp_path / "data" / "group1_self.json"),
         write_log(tmp_path / "data" / "test_self.jsonl", "self"),
     ):
-        assert set(analyze(path).held.frame["condition"].astype(str)) == {"self"}
-    assert set(analyze(write(tmp_path / "data" / "mine.json")).held.frame["condition"].astype(str)) == {"none"}
+        assert set(analyze(path).file.frame["condition"].astype(str)) == {"self"}
+    assert set(analyze(write(tmp_path / "data" / "mine.json")).file.frame["condition"].astype(str)) == {"none"}
 
 
 # --- logs -------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from helpers import frames
 from helpers.analyze import analyze, summary
 from helpers.biases.accuracy import accuracy
 from helpers.config import load_experiment
-from helpers.datasets import load_questions, merge_near_duplicates, near_duplicates_told, questions as near
+from helpers.datasets import load_questions, merge_near_duplicates, near_duplicate_words, questions as near
 from helpers.paths import DATA
 from helpers.run.sources import questions_of, with_clusters
 from helpers.stats.intervals import added, cluster_sums, clustered
@@ -30,9 +30,9 @@ GROUPS = {id: f"q{int(id[1:]) % 20}" for id in COPIES}
 
 def test_near_copies_are_found_in_any_script_and_others_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert merge_near_duplicates(COPIES) == GROUPS
-    told = near_duplicates_told(merge_near_duplicates(COPIES))
+    told = near_duplicate_words(merge_near_duplicates(COPIES))
     assert told.startswith("20 groups of near-duplicate texts (80 texts) count as one question each: q0 with q20 and ")
-    assert near_duplicates_told({"a": "a"}) == ""
+    assert near_duplicate_words({"a": "a"}) == ""
     texts = {
         "full": "".join(chr(ord(sign) + 0xFEE0) for sign in "Whatisaprimenumber?"),
         "plain": "whatisaprimenumber",

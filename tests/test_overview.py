@@ -352,7 +352,7 @@ def test_tokens_are_those_of_all_replies_answers_and_verdicts_once_each() -> Non
         model.name for model in full_run().experiment.judges
     }
     replies = {}
-    for each in (*full_run().said.values(), *full_run().judgments):
+    for each in (*full_run().replies.values(), *full_run().judgments):
         if each.completion:
             replies[each.trial.request.key] = each
     assert sum(row["calls"] for row in told["models"]) == len(replies)
@@ -368,7 +368,7 @@ def dear(asked: run.Asked, **changes: object) -> run.Asked:
         model = replace(judgment.trial.request.model, **changes)
         return replace(judgment, trial=replace(judgment.trial, request=replace(judgment.trial.request, model=model)))
 
-    return replace(asked, said={}, judgments=tuple(map(priced, asked.judgments)))
+    return replace(asked, replies={}, judgments=tuple(map(priced, asked.judgments)))
 
 
 def test_dollars_are_price_times_tokens_and_unknown_where_no_price_is() -> None:
@@ -377,7 +377,7 @@ def test_dollars_are_price_times_tokens_and_unknown_where_no_price_is() -> None:
         assert row["usd"] == pytest.approx((2.0 * row["input"] + 10.0 * row["output"]) / 1e6)
     unknown = run.costs(dear(full_run(), provider="openai", model_id="nobody-knows-this-one"))
     assert all(math.isnan(row["usd"]) for row in unknown["models"])
-    nothing = run.costs(replace(full_run(), said={}, judgments=()))
+    nothing = run.costs(replace(full_run(), replies={}, judgments=()))
     assert (nothing["spent_usd"], nothing["models"], nothing["stored"]) == (0.0, [], [])
 
 
@@ -386,7 +386,7 @@ def test_what_was_asked_before_is_told_apart_from_what_this_run_asked() -> None:
     keys = sorted({each.trial.request.key for each in judgments if each.completion})
     rows = (Spending("a", 4, 0.5, 0.0, 1, 0.125, 10, 20, 5, limit=0.75), Spending("b", 1, 0.25, input=1))
     account = Account(2.0, rows, frozenset(keys[: len(keys) // 3]))
-    told = run.costs(replace(full_run(), said={}, judgments=judgments, account=account))
+    told = run.costs(replace(full_run(), replies={}, judgments=judgments, account=account))
     every = {row["model"]: row for row in told["models"]}
     for row in told["stored"]:
         some = [

@@ -238,11 +238,11 @@ def test_what_is_added_later_moves_no_finished_trial() -> None:
     edited = said(self_preference_asked.trials("editing", run, [question], {}, written))
     finished = {t.request.key for t in self_preference_asked.trials("judging", run, [question], edited, written)}
     # The paraphrase is not there yet, the words are.
-    more = replace(run, own={**run.own, "paraphrase": True})
+    more = replace(run, extra={**run.extra, "paraphrase": True})
     planned = self_preference_asked.trials("judging", more, [question], edited, written)
     assert finished <= {t.request.key for t in planned}
     assert {t.condition for t in planned if t.request.key not in finished} == {"wrong_paraphrase"}
-    fewer = replace(run, own={**run.own, "doses": [2]})
+    fewer = replace(run, extra={**run.extra, "doses": [2]})
     assert {
         t.request.key for t in self_preference_asked.trials("editing", fewer, [question], {}, written)
     } == edited.keys()
@@ -352,7 +352,7 @@ def test_the_editor_is_asked_for_the_largest_dose_and_the_stated_spare() -> None
     run, written, question = few("0123", "AABB")
     for spare in (0, 3):
         trials = self_preference_asked.trials(
-            "editing", replace(run, own={**run.own, "spare": spare}), [question], {}, written
+            "editing", replace(run, extra={**run.extra, "spare": spare}), [question], {}, written
         )
         for trial in trials:
             assert f"Choose exactly {8 + spare} words" in trial.request.prompt

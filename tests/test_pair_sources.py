@@ -105,7 +105,7 @@ def test_a_judge_knows_its_published_answers_by_its_name_or_its_model_id(tmp_pat
 def test_published_answers_are_judged_and_nobody_is_asked_to_answer(tmp_path: Path) -> None:
     path = write(tmp_path / "quality_responses.json", answers(builtin(), "ABCD", [*SIMULATED, DEEPSEEK]))
     ran = run_(answers=str(path), questions=str(path), doses=[2], targets=["wrong"], question_limit=20)
-    conditions = Counter(j.trial.condition for j in ran.said.values())
+    conditions = Counter(j.trial.condition for j in ran.replies.values())
     assert set(conditions) == {"synonyms"} and ran.data == "simulated"
     assert set(ran.frame["right"]) | set(ran.frame["wrong"]) == {*SIMULATED, DEEPSEEK}
     own = ran.frame[ran.frame["own"] != ""]
@@ -192,7 +192,7 @@ def with_edits(tmp_path: Path, edited: str = EDITED, **parameters: Any) -> run.A
 
 def test_a_published_edit_that_keeps_our_rules_is_shown_and_nobody_edits(tmp_path: Path) -> None:
     ran = with_edits(tmp_path)
-    assert ran.said == {}
+    assert ran.replies == {}
     edited = [j.trial for j in ran.judgments if j.trial.condition == "wrong_2"]
     assert edited and all(EDITED in t.request.prompt and REASON in t.request.prompt for t in edited)
     assert {"right_2", "both_2"} <= {j.trial.condition for j in ran.judgments}
@@ -202,7 +202,7 @@ def test_a_published_edit_that_keeps_our_rules_is_shown_and_nobody_edits(tmp_pat
 def test_a_published_edit_that_breaks_a_rule_is_counted_and_never_shown(tmp_path: Path, rule: str) -> None:
     ran = with_edits(tmp_path, BROKEN[rule])
     assert {j.trial.condition for j in ran.judgments} == {"none"}
-    steps = self_preference.funnel_of(ran.experiment, ran.questions, ran.answers, ran.said, ran.frame)
+    steps = self_preference.funnel_of(ran.experiment, ran.questions, ran.answers, ran.replies, ran.frame)
     (row,) = steps[steps["step"].str.startswith("whose wrong")].to_dict("records")
     # Some questions hold a word of the edit, which is the rule that breaks first.
     assert row["count"] == 0 < row["lost"] and f" published edit: {rule}" in row["why"]
@@ -223,7 +223,7 @@ def test_published_edits_need_published_answers_and_two_words(tmp_path: Path) ->
 def test_published_judgments_are_the_pair_frame(tmp_path: Path) -> None:
     ran = run_(judgments=str(judged(tmp_path)))
     assert tuple(ran.frame.columns) == (*frames.PAIRWISE, "cluster") and ran.data == "folder"
-    assert (ran.questions, ran.answers, ran.said) == ((), {}, {})
+    assert (ran.questions, ran.answers, ran.replies) == ((), {}, {})
     assert set(ran.frame["condition"]) == {"none", "wrong_2", "right_2"}
     assert set(ran.frame["task"]) == {"correct", "wrote"} and set(ran.frame["judge"]) == set(MODELS.values())
     assert ran.frame["wrong_label"].isna().all()

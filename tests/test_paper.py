@@ -270,7 +270,7 @@ def test_planned_tests_and_orders_of_every_experiment_are_told() -> None:
 
 
 def test_entries_say_who_what_and_when_and_are_cited_by_what_they_are_named() -> None:
-    every = paper_facts.known()
+    every = paper_facts.load_sources()
     assert paper_facts.SELF in every and len(every) > 25
     for key, each in every.items():
         assert "author = {" in each.bibtex and "title = {" in each.bibtex and "named" not in each.bibtex, key

@@ -191,7 +191,7 @@ def test_answers_not_written_yet_count_with_both_their_limits() -> None:
     asked, some = experiment(candidates=["sim_claude_fast"], repeats=1), questions(2)
     trials = position_asked.trials("judging", asked, some, {})
     limits = {name: asked.candidates[0].max_tokens for name in ("sim_claude_fast",)}
-    base = {model.name: model.max_tokens for model in asked.own["baselines"].values()}
+    base = {model.name: model.max_tokens for model in asked.extra["baselines"].values()}
     for t in (t for t in trials if t.condition == "none"):
         assert t.request.unwritten == limits["sim_claude_fast"] + base[t.where["baseline"]]
     stored = replace(asked, judgments="stored")
@@ -211,7 +211,7 @@ def test_the_plan_before_any_answer_is_the_number_of_calls_of_the_run(tmp_path) 
     asked = experiment(store=str(tmp_path), question_limit=12, judges=["sim_gpt_judge", "sim_llama_judge"])
     planned = asyncio.run(run.plan(asked))
     done = asyncio.run(run.ask(asked, show=False))
-    assert planned.missing == len(done.judgments) + len(done.said)
+    assert planned.missing == len(done.judgments) + len(done.replies)
     assert asyncio.run(run.plan(asked)).missing == 0
 
 
@@ -279,14 +279,14 @@ def test_baselines_are_checked_before_anything_is_paid(parameters: dict[str, Any
 
 def test_baselines_are_named_for_all_categories_or_for_some() -> None:
     every = settled(NAME, baselines=["o3_mini"])
-    assert {category: model.name for category, model in every.own["baselines"].items()} == {"other": "o3_mini"}
+    assert {category: model.name for category, model in every.extra["baselines"].items()} == {"other": "o3_mini"}
     both = settled(NAME, baselines=["math=gpt_fast", "o3_mini"])
-    assert {category: model.name for category, model in both.own["baselines"].items()} == {
+    assert {category: model.name for category, model in both.extra["baselines"].items()} == {
         "other": "o3_mini",
         "math": "gpt_fast",
     }
     some = settled(NAME, baselines=["creative_writing=gemini_2_0_flash", "math = o3_mini"])
-    assert {k: m.name for k, m in some.own["baselines"].items()} == {
+    assert {k: m.name for k, m in some.extra["baselines"].items()} == {
         "creative_writing": "gemini_2_0_flash",
         "math": "o3_mini",
     }
@@ -301,8 +301,8 @@ def test_a_category_without_a_named_baseline_is_refused_and_gets_no_simulated_on
 
 def test_a_baseline_counts_as_one_who_speaks() -> None:
     asked = experiment(baselines=["sim_gpt_fast"])
-    broken = replace(asked.own["baselines"]["other"], traits={"nonsense": 1})
-    asked = replace(asked, judges=(), candidates=(), own=asked.own | {"baselines": {"other": broken}})
+    broken = replace(asked.extra["baselines"]["other"], traits={"nonsense": 1})
+    asked = replace(asked, judges=(), candidates=(), extra=asked.extra | {"baselines": {"other": broken}})
     with pytest.raises(ValueError, match="unknown traits nonsense"):
         asyncio.run(run.plan(asked))
 

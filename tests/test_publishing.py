@@ -71,8 +71,8 @@ def test_blind_judgments_are_one_file_and_nothing_is_written_unasked() -> None:
         assert {**first, "justification": ""} == {**second, "justification": "", "simulated": True} | {
             "anonymized_answers": first["anonymized_answers"]
         }
-    own = {**blind.experiment.own, "published_files": False}
-    assert run.write_published(replace(blind, experiment=replace(blind.experiment, own=own))) == []
+    own = {**blind.experiment.extra, "published_files": False}
+    assert run.write_published(replace(blind, experiment=replace(blind.experiment, extra=own))) == []
 
 
 def test_a_real_log_becomes_a_file_of_records_that_reads_the_same(real_data: Path, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def default() -> Experiment:
 
 def experiment(judge: Model) -> Experiment:
     editor = replace(judge, name="editor", model_id="sim-editor", traits={})
-    return replace(default(), judges=(judge,), candidates=(judge,), own=default().own | {"editor": editor})
+    return replace(default(), judges=(judge,), candidates=(judge,), extra=default().extra | {"editor": editor})
 
 
 def pair(question: Question, wrong: str, right: str, author: str = "reader") -> dict[tuple[str, str], Answer]:

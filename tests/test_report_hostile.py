@@ -89,7 +89,7 @@ def test_a_page_of_hostile_results_leads_and_loads_nowhere_else(files: dict[str,
 def test_links_of_outputs_lead_nowhere(files: dict[str, bytes]) -> None:
     place = Place()
     for text in ATTACKS.values():
-        for made in (fragments.said(text, place), fragments.shown(text, place)):
+        for made in (fragments.cell_words(text, place), fragments.shown(text, place)):
             tree = BeautifulSoup(made, "html.parser")
             assert tree.find_all(["a", "img", "h1", "h2", "form"]) == []
 
@@ -135,7 +135,7 @@ def test_only_results_are_handed_on(files: dict[str, bytes]) -> None:
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_in_an_output_does_not_act(name: str) -> None:
     place = Place()
-    for made in (fragments.said(ATTACKS[name], place), fragments.shown(ATTACKS[name], place)):
+    for made in (fragments.cell_words(ATTACKS[name], place), fragments.shown(ATTACKS[name], place)):
         # Formulas are looked for on no page of the report: there is no script that would.
         found = [each for each in alive(str(made)) if not each.startswith("formula")]
         assert [each for each in found if each not in ("U+200D", "U+200C")] == []
@@ -156,7 +156,7 @@ PIECES = [*ATTACKS.values(), "<", ">", "&", '"', "'", "<!--", "-->", "<table>", 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=6), max_size=10).map("".join))
 def test_no_text_becomes_markup_of_another_kind(text: str) -> None:
     text = text.encode(errors="replace").decode()
-    for made in (fragments.said(text, Place()), fragments.shown(text, Place()), fragments.words_of(text, Place())):
+    for made in (each(text, Place()) for each in (fragments.cell_words, fragments.shown, fragments.words_of)):
         for element in BeautifulSoup(made, "html.parser").find_all(True):
             assert element.name in KNOWN and element.name not in ("style", "script", "form", "img", "link", "meta")
             boxed = element.name == "span" and element.get("class") == ["formula"]  # a long formula scrolls

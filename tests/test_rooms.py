@@ -80,11 +80,11 @@ MOST = {
     "judge": (1_350, 5),
     "frames": (350, 1),
     "stats": (2_522, 9),
-    "biases": (10_296, 38),
+    "biases": (10_303, 38),
     "words": (550, 2),
     "claims tables macros export": (820, 4),
     "figures": (3_701, 12),
-    "run cluster": (3_117, 10),
+    "run cluster": (3_118, 10),
     "analyze": (2_548, 8),
     "audit": (1_000, 4),
     "calibrate": (100, 1),
@@ -237,7 +237,7 @@ SERVICES["acme"] = Service(
 from helpers.config import load_limits, load_models
 from helpers.export import this_run
 from helpers.providers import Sent, Session, addresses, missing_keys
-from helpers.providers.meanings import told_limits
+from helpers.providers.meanings import read_limits
 from helpers.check import variables
 from helpers.types import Completion, Request
 
@@ -261,7 +261,7 @@ model = load_models(folder / "models.yaml")["theirs"]
 told = {"missing": missing_keys([model]), "addresses": addresses([model])}
 told["limit"] = [*load_limits(path=folder / "limits.yaml")]
 headers = {"acme-limit-calls": "60", "acme-remaining-calls": "30", "acme-reset-calls": "10"}
-told["headers"] = {counted: each.remaining for counted, each in told_limits(headers, 0.0).items()}
+told["headers"] = {counted: each.remaining for counted, each in read_limits(headers, 0.0).items()}
 told["key"] = "ACME_CODE" in variables()
 told["version"] = "acme-sdk" in this_run()["versions"]
 

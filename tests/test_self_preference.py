@@ -14,7 +14,7 @@ import pytest
 
 from helpers.biases.self_preference import items, measured
 from helpers.biases.self_preference.findings import contrasts, finding
-from helpers.biases.self_preference.measured import measure, of
+from helpers.biases.self_preference.measured import find, measure
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import holm
 from helpers.types import Estimate
@@ -417,7 +417,7 @@ def test_the_opposite_and_the_unknown_have_sentences_of_their_own(everything: li
     assert "llama: cannot tell whether it turns more from its own" in finding(unknown)
     assert "is edited: no third party." in finding(unknown)
     assert "nothing can be concluded" in finding([]) and contrasts([]) == {}
-    assert of(everything, "obfuscation_effect", judge="nobody", dose="2") is None
+    assert find(everything, "obfuscation_effect", judge="nobody", dose="2") is None
 
 
 def test_a_frame_without_a_whole_item_is_a_result_only_where_nothing_was_readable() -> None:

@@ -62,7 +62,7 @@ def test_every_wording_holds_each_sentence_of_the_answer_once_and_in_order(quest
 
 @pytest.mark.parametrize("question", WORDED, ids=lambda question: question.id)
 def test_beside_the_sentences_of_the_answer_stand_only_the_phrases_of_the_config(question: Question) -> None:
-    phrases = EXPERIMENT.own["phrases"]
+    phrases = EXPERIMENT.extra["phrases"]
     frames = [sentence for frame in phrases["frames"] for both in frame.values() for sentence in both]
     known = [*phrases["padding"], *frames, phrases["leads"]["listed"], *phrases["leads"]["prose"]]
     for pair in compared(question).values():
@@ -94,7 +94,7 @@ def test_a_wording_shows_what_it_is_and_nothing_else_of_it(question: Question) -
 
 
 def test_phrases_say_nothing_of_any_question() -> None:
-    phrases = EXPERIMENT.own["phrases"]
+    phrases = EXPERIMENT.extra["phrases"]
     said = [*phrases["padding"], *(x for frame in phrases["frames"] for both in frame.values() for x in both)]
     assert len(set(said)) == len(said) and all(each.endswith(".") and not re.search(r"\d", each) for each in said)
     texts = " ".join(" ".join((question.text, *question.points)) for question in BUILTIN)
@@ -140,7 +140,7 @@ def test_each_pair_is_asked_in_both_orders_and_the_wordings_twice() -> None:
 
 def test_only_what_is_wanted_is_compared() -> None:
     points = WORDED[0].points
-    phrases, rng = EXPERIMENT.own["phrases"], random.Random(1)
+    phrases, rng = EXPERIMENT.extra["phrases"], random.Random(1)
     assert {each.condition for each in pairs(points, phrases, 4, rng, ["style"])} == {"style", "control"}
     assert {each.condition for each in pairs(points, phrases, 4, rng, ["style", "content"])} == {
         *("style", "control", "content")
@@ -163,15 +163,15 @@ def test_what_cannot_be_asked_is_refused_by_name(own: dict, told: str) -> None:
 
 
 def test_frames_of_unequal_length_are_refused_with_their_place() -> None:
-    phrases = dict(EXPERIMENT.own["phrases"])
+    phrases = dict(EXPERIMENT.extra["phrases"])
     first, *others = phrases["frames"]
     phrases["frames"] = [*others, {**first, "neutral": ["Well.", "That is all."]}]
-    broken = replace(EXPERIMENT, own={**EXPERIMENT.own, "phrases": phrases})
+    broken = replace(EXPERIMENT, extra={**EXPERIMENT.extra, "phrases": phrases})
     with pytest.raises(ValueError, match=r"frames, entry 4: confident 76 and neutral 17 letters"):
         verbosity.check(broken)
     phrases["frames"] = [{"confident": ["One."], "neutral": ["One."]}]
     with pytest.raises(ValueError, match="an opening and a closing sentence"):
-        verbosity.check(replace(EXPERIMENT, own={**EXPERIMENT.own, "phrases": phrases}))
+        verbosity.check(replace(EXPERIMENT, extra={**EXPERIMENT.extra, "phrases": phrases}))
 
 
 def test_the_plan_counts_every_call_and_the_caution_tells_what_is_left_out(tmp_path: Path) -> None:

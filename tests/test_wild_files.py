@@ -235,14 +235,14 @@ def test_two_scores_of_a_pair_in_both_orders_are_a_verdict_and_an_effect_of_plac
             rows.append({"judge": "j", "question": question, "candidates": list(shown), "verdict": json.dumps(points)})
             rows[-1] |= {"repeat": at} if repeats else {}
     found = analyze(put(tmp_path / "v.csv", table(rows)))
-    assert found.held.style == "pairwise" and found.judgments == 24
+    assert found.file.style == "pairwise" and found.judgments == 24
     assert value(found.estimates, "first_place_score_effect", judge="j") == pytest.approx(1.0)
     assert value(found.estimates, "candidate_score_mean", candidate="x") == pytest.approx(7.5)
     # Where x stands second the place and the candidate are worth the same.
     assert value(found.estimates, "candidate_win_rate", candidate="x") == pytest.approx(0.75)
     assert any(each.id == "first_position_effect" for each in found.estimates)
     one_order = analyze(put(tmp_path / "w.csv", table(rows[::2])))
-    assert one_order.held.style == "score", "without the other order they stay scores"
+    assert one_order.file.style == "score", "without the other order they stay scores"
 
 
 def test_wide_files_of_pairs_are_votes(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_wide_files_of_pairs_are_votes(tmp_path: Path) -> None:
         found = analyze(path)
         assert value(found.estimates, "candidate_win_rate", candidate="m") == pytest.approx(0.5)
         assert not [each for each in found.estimates if each.id.startswith("first_")]
-        assert found.held.frame["question_id"].nunique() == 12 and set(found.held.frame["judge"]) == {"unknown"}
+        assert found.file.frame["question_id"].nunique() == 12 and set(found.file.frame["judge"]) == {"unknown"}
     with pytest.raises(ValueError, match=r"line 3.*'winner' holds"):
         analyze(put(tmp_path / "v.csv", table([rows[0], rows[1] | {"winner": "n"}])))
 

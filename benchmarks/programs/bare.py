@@ -103,12 +103,12 @@ async def run(sdk: str, port: int, path: Path, calls: int, at_once: int) -> int:
 def main() -> None:
     parser = of_file(__doc__, several=True)
     parser.add_argument("sdk", choices=list(SDKS))
-    given = parser.parse_args()
+    options = parser.parse_args()
 
     def ask(place: int, calls: int) -> None:
-        check(asyncio.run(run(given.sdk, given.port, given.prompts, calls, given.at_once)), calls)
+        check(asyncio.run(run(options.sdk, options.port, options.prompts, calls, options.at_once)), calls)
 
-    measured(given.calls, ask)
+    measured(options.calls, ask)
 
 
 if __name__ == "__main__":

@@ -20,10 +20,10 @@ def call(port: int, line: dict[str, Any]) -> bool:
 
 
 def main() -> None:
-    given = of_file(__doc__).parse_args()
-    with ThreadPoolExecutor(given.at_once) as pool:
-        right = sum(pool.map(lambda line: call(given.port, line), lines(given.prompts, given.calls)))
-    check(right, given.calls)
+    options = of_file(__doc__).parse_args()
+    with ThreadPoolExecutor(options.at_once) as pool:
+        right = sum(pool.map(lambda line: call(options.port, line), lines(options.prompts, options.calls)))
+    check(right, options.calls)
 
 
 if __name__ == "__main__":

@@ -101,13 +101,13 @@ def resamples(rows: int, count: int) -> dict[str, float]:
 def classes(rows: int) -> dict[str, float]:
     """The classes of pairs whose two verdicts are codes, how often each comes, and our whole table of pairs."""
     draw = np.random.default_rng(SEED)
-    said = {game: draw.integers(len(LABELS), size=rows) for game in (1, 2)}
+    labels = {game: draw.integers(len(LABELS), size=rows) for game in (1, 2)}
     names = {"question_id": [f"q{n:07}" for n in range(rows)]}
     same = {name: pd.Categorical.from_codes(np.zeros(rows, dtype=int), ["same"]) for name in PAIR}
     same |= {"question_id": pd.Categorical.from_codes(np.arange(rows), names["question_id"]), "repeat": 0}
     games = [
         pd.DataFrame({**same, "games": 2, "first": first}).assign(
-            score=(label := pd.Categorical.from_codes(said[game], LABELS)), verdict=label
+            score=(label := pd.Categorical.from_codes(labels[game], LABELS)), verdict=label
         )
         for game, first in ((1, "baseline"), (2, "candidate"))
     ]
@@ -144,8 +144,8 @@ def main() -> None:
     parser.add_argument("what", choices=[*WHAT])
     parser.add_argument("--rows", type=int, required=True)
     parser.add_argument("--resamples", type=int, default=10_000)
-    given = parser.parse_args()
-    print(json.dumps(WHAT[given.what](given.rows, given.resamples)))
+    options = parser.parse_args()
+    print(json.dumps(WHAT[options.what](options.rows, options.resamples)))
 
 
 if __name__ == "__main__":

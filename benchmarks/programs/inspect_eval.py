@@ -32,21 +32,21 @@ def verdict() -> Scorer:
 def main() -> None:
     parser = of_file(__doc__)
     parser.add_argument("--store", type=Path, required=True)
-    given = parser.parse_args()
+    options = parser.parse_args()
     samples = [
         Sample(
             [ChatMessageSystem(content=line["system"]), ChatMessageUser(content=line["prompt"])], target=line["nonce"]
         )
-        for line in lines(given.prompts, given.calls)
+        for line in lines(options.prompts, options.calls)
     ]
     model = get_model(
         "openai-api/bench/bench-1",
-        base_url=f"http://127.0.0.1:{given.port}/v1",
+        base_url=f"http://127.0.0.1:{options.port}/v1",
         api_key=KEY,
-        config=GenerateConfig(max_connections=given.at_once, max_tokens=1024),
+        config=GenerateConfig(max_connections=options.at_once, max_tokens=1024),
     )
     task = Task(dataset=MemoryDataset(samples), solver=generate(), scorer=verdict())
-    (log,) = eval(task, model=model, log_dir=str(given.store), display="none", max_samples=given.at_once)
+    (log,) = eval(task, model=model, log_dir=str(options.store), display="none", max_samples=options.at_once)
     if log.status != "success" or log.results.scores[0].metrics["accuracy"].value != 1.0:
         raise SystemExit(f"{log.status}: {log.error.message if log.error else log.results}")
 

@@ -19,14 +19,14 @@ from benchmarks.programs.asked import KEY, chat, check, of_file, replies
 
 
 def main() -> None:
-    given = of_file(__doc__).parse_args()
-    server = {"api_base": f"http://127.0.0.1:{given.port}/v1", "api_key": KEY, "max_retries": 0}
+    options = of_file(__doc__).parse_args()
+    server = {"api_base": f"http://127.0.0.1:{options.port}/v1", "api_key": KEY, "max_retries": 0}
 
     async def call(line: dict[str, Any]) -> str:
         reply = await litellm.acompletion(model="openai/bench-1", **server, **chat(line))
         return reply.choices[0].message.content
 
-    check(asyncio.run(replies(call, given.prompts, given.calls, given.at_once)), given.calls)
+    check(asyncio.run(replies(call, options.prompts, options.calls, options.at_once)), options.calls)
 
 
 if __name__ == "__main__":

@@ -49,18 +49,18 @@ def main() -> None:
     parser = arguments(__doc__, several=True)
     parser.add_argument("provider", choices=list(MODELS))
     parser.add_argument("--store", type=Path, required=True)
-    given = parser.parse_args()
-    lead(given.provider, given.port)
+    options = parser.parse_args()
+    lead(options.provider, options.port)
 
     def ask(place: int, calls: int) -> None:
-        asked = trials(model(given.provider), calls)  # handed over as they are built: nothing else needs them
-        folder = given.store / str(place)
-        judgments = asyncio.run(judge_all(asked, folder=folder, budget=Budget(1e6), concurrency=given.at_once))
+        asked = trials(model(options.provider), calls)  # handed over as they are built: nothing else needs them
+        folder = options.store / str(place)
+        judgments = asyncio.run(judge_all(asked, folder=folder, budget=Budget(1e6), concurrency=options.at_once))
         read = sum(judgment.outcome == "ok" for judgment in judgments)
         if read != calls:
             raise SystemExit(f"{read} of {calls} judgments have a verdict")
 
-    measured(given.calls, ask)
+    measured(options.calls, ask)
 
 
 if __name__ == "__main__":

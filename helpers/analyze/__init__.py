@@ -2,6 +2,6 @@
 
 from .analysis import Analysis, analyze
 from .formats import NAMES as FORMATS
-from .saying import summary, told, write
+from .saying import summarize, summary, write
 
-__all__ = ["FORMATS", "Analysis", "analyze", "summary", "told", "write"]
+__all__ = ["FORMATS", "Analysis", "analyze", "summarize", "summary", "write"]

@@ -17,37 +17,37 @@ from ..biases.losses import loss_change, loss_words
 from ..types import Estimand, Estimate
 from ..words.numbers import load_numbers, number_files
 from . import formats, numbers
-from .tidy import STYLES, Held
+from .tidy import STYLES, Verdicts
 
 #: What to say of each need that is not met; a style and a column say themselves.
 WORDS: dict[str, str] = tomllib.loads((pkgutil.get_data(__package__, "needs.toml") or b"").decode())
 
 
-def facts_of(held: Held) -> frozenset[str]:
+def facts_of(file: Verdicts) -> frozenset[str]:
     """What these verdicts have of what numbers need (numbers.yaml)."""
-    frame, pairs = held.frame, held.style == "pairwise"
+    frame, pairs = file.frame, file.style == "pairwise"
     ordered = bool(frame["ordered"].any()) if pairs else bool("slot" in frame and frame["slot"].notna().any())
     conditions = {*map(str, frame["condition"].unique())}
-    own: set[str] = set()
-    if {"judge_vendor", "candidate_vendors"} <= held.columns:
+    both_roles: set[str] = set()
+    if {"judge_vendor", "candidate_vendors"} <= file.columns:
         sides = ("candidate_vendor", "baseline_vendor") if pairs else ("candidate_vendor",)
         made = {str(name) for side in sides for name in frame[side].dropna().unique()}
-        own = made & {*map(str, frame["judge_vendor"].unique())} - {""}
+        both_roles = made & {*map(str, frame["judge_vendor"].unique())} - {""}
     both = pairs and ordered and frame.loc[frame["ordered"].astype(bool), "first"].nunique() > 1
-    scored = held.style == "score" or ("score" in frame and not pairs and frame["score"].notna().any())
+    scored = file.style == "score" or ("score" in frame and not pairs and frame["score"].notna().any())
     met = {
         "order": ordered,
         "both_orders": both,
         "repeat": frame["repeat"].astype(int).max() > 0,
-        "baseline": held.baseline,
+        "baseline": file.baseline,
         "judges": frame["judge"].nunique() > 1,
-        "own": own,
+        "own": both_roles,
         "hint": "none" in conditions and len(conditions) > 1,
         "scored": scored,
         "model": "own_model" in frame and frame["own_model"].astype(bool).any(),
         **{name: name in conditions for name in ("swapped", "identical", "quality_gap")},
     }
-    return (held.columns - met.keys()) | {name for name, there in met.items() if there} | {held.style}
+    return (file.columns - met.keys()) | {name for name, there in met.items() if there} | {file.style}
 
 
 def lacking(estimand: Estimand, style: str, facts: frozenset[str]) -> list[str]:
@@ -70,30 +70,30 @@ def declared() -> Mapping[str, Mapping[str, Estimand]]:
     return {module: load_numbers(module).estimands for module in modules}
 
 
-def supported(held: Held, estimates: Sequence[Estimate]) -> pd.DataFrame:
+def supported(file: Verdicts, estimates: Sequence[Estimate]) -> pd.DataFrame:
     """One row a declared number: module, id, words, unit, status, numbers (how many were computed) and why (not).
 
     A number of the hinting groups is one with a hint in its place; one that has no value in any place is not computed,
     and its method says why.
     """
-    facts = facts_of(held)
+    facts = facts_of(file)
     made: dict[tuple[bool, str], list[Estimate]] = {}
     for each in estimates:
         made.setdefault(("hint" in each.where, each.id), []).append(each)
     rows = []
     for module, estimands in declared().items():
         for id, estimand in estimands.items():
-            found = _of(made, module, id)
+            found = _matching(made, module, id)
             valued = [each for each in found if each.value == each.value]
             why = ""
             if not valued:
-                missing = "; ".join(lacking(estimand, held.style, facts))
+                missing = "; ".join(lacking(estimand, file.style, facts))
                 why = missing or (found[0].method if found else "these verdicts give none")
             rows.append((module, id, estimand.words, estimand.unit, COMPUTED if valued else MISSING, len(valued), why))
     return pd.DataFrame(rows, columns=["module", "id", "words", "unit", "status", "numbers", "why"])
 
 
-def _of(made: Mapping[tuple[bool, str], list[Estimate]], module: str, id: str) -> list[Estimate]:
+def _matching(made: Mapping[tuple[bool, str], list[Estimate]], module: str, id: str) -> list[Estimate]:
     """The estimates of one declared number."""
     hinted, plain = made.get((True, id), []), made.get((False, id), [])
     if module == "hinting":
@@ -109,11 +109,11 @@ MARGIN_PP = 5.0
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a file of verdicts says: its verdicts (`held`), the estimates, `status` of every declared number (columns of
+    """What a file of verdicts says: its verdicts (`file`), the estimates, `status` of every declared number (columns of
     `supported`), `losses` (a row a judge and condition, unreadable verdicts by outcome) and `notes` on how it was done.
     """
 
-    held: Held
+    file: Verdicts
     estimates: tuple[Estimate, ...]
     status: pd.DataFrame
     losses: pd.DataFrame
@@ -145,37 +145,37 @@ def analyze(
     a hint counts as changing nothing. A file that is not what it should be is a ValueError with file, line and field,
     before anything is computed.
     """
-    held = formats.load(source, format, ignore_extra, names, positive)
-    estimates, notes = measured(held, "folder", seed, margin_pp)
+    file = formats.load(source, format, ignore_extra, names, positive)
+    estimates, notes = measured(file, "folder", seed, margin_pp)
     # Pairwise and score frames have a row a verdict, listwise ones a row a candidate.
-    rows = frames.one_row_each(held.frame) if held.style == "ranking" else held.frame
+    rows = frames.one_row_each(file.frame) if file.style == "ranking" else file.frame
     keys = {name: rows[name].astype(object) for name in ("judge", "condition", "outcome")}
     rows = rows.assign(**keys, games=2)
     losses = frames.losses(rows)
-    if held.style != "ranking" and (lost := loss_words(loss_change(rows, "folder", seed))):
+    if file.style != "ranking" and (lost := loss_words(loss_change(rows, "folder", seed))):
         notes = (*notes, lost)
-    return Analysis(held, tuple(estimates), supported(held, estimates), losses, notes, seed, margin_pp)
+    return Analysis(file, tuple(estimates), supported(file, estimates), losses, notes, seed, margin_pp)
 
 
 #: Conditions that are no manipulation of their own but belong to the main one, as its controls.
 CONTROLS = ("identical", "quality_gap")
 
 
-def measured(held: Held, data: str, seed: int, margin_pp: float) -> tuple[list[Estimate], tuple[str, ...]]:
+def measured(file: Verdicts, data: str, seed: int, margin_pp: float) -> tuple[list[Estimate], tuple[str, ...]]:
     """All estimates, and what is to be said of how they were made."""
     notes: list[str] = []
-    found = [*numbers.unreadable_share(held.frame, data), *held.extra]
-    if held.style == "ranking":
-        found += numbers.ranking_numbers(held, data, seed, margin_pp, notes)
-    for condition, part in conditions(held.frame):
+    found = [*numbers.unreadable_share(file.frame, data), *file.extra]
+    if file.style == "ranking":
+        found += numbers.ranking_numbers(file, data, seed, margin_pp, notes)
+    for condition, part in conditions(file.frame):
         here: list[Estimate] = []
-        if held.style == "pairwise":
-            here = [*numbers.pair_numbers(part, data, seed), *numbers.position_numbers(held, part, data, seed, notes)]
-        elif held.style == "score":
+        if file.style == "pairwise":
+            here = [*numbers.pair_numbers(part, data, seed), *numbers.position_numbers(file, part, data, seed, notes)]
+        elif file.style == "score":
             here = numbers.score_numbers(part, data, seed)
-        here += _accuracy(held, part, data)
+        here += _accuracy(file, part, data)
         found += [replace(each, where={**each.where, "condition": condition}) if condition else each for each in here]
-    return found, tuple(dict.fromkeys([*held.notes, *notes]))
+    return found, tuple(dict.fromkeys([*file.notes, *notes]))
 
 
 def conditions(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -197,11 +197,11 @@ def conditions(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         yield "" if name == main else name, part.assign(condition=renamed).reset_index(drop=True)
 
 
-def _accuracy(held: Held, part: pd.DataFrame, data: str) -> list[Estimate]:
+def _accuracy(file: Verdicts, part: pd.DataFrame, data: str) -> list[Estimate]:
     """How often judges are right, where the file tells what is right; by category too."""
-    if "gold" not in part or held.style == "score" or not part["gold"].notna().any():
+    if "gold" not in part or file.style == "score" or not part["gold"].notna().any():
         return []
-    if held.style == "pairwise":
+    if file.style == "pairwise":
         rows = part[part["gold"].notna()]
         correct = (rows["won"] == rows["gold"]).astype(float).where(rows["won"].notna())
     else:

@@ -47,7 +47,7 @@ NOTHING = f"nothing, or {', '.join(UNREAD)}, where it could not be read"
 BARE = " (a bare number does not tell who won)"
 
 
-class Said(NamedTuple):
+class Parsed(NamedTuple):
     """One cell of `verdict`: its style ("": unreadable), the value in shown terms, and the outcome.
 
     The value is a label, the places from best to worst, or a number a place (NaN: unreadable).
@@ -87,13 +87,13 @@ def listed(text: str) -> list[str]:
     return [part.strip() for part in text.split("|")]
 
 
-def verdict_of(text: str | None, shown: Sequence[str]) -> Said:
+def verdict_of(text: str | None, shown: Sequence[str]) -> Parsed:
     """What a cell of `verdict` says of the candidates, in shown order; what says nothing known is a ValueError.
 
     A text that can be read in two ways, a name that is also a label, is one too.
 
     >>> verdict_of("[[A]]", ("x", "y")), verdict_of("y", ("x", "y")).value, verdict_of("7.5", ("x",)).value
-    (Said(style='label', value='A>B', outcome='ok'), 'B>A', (7.5,))
+    (Parsed(style='label', value='A>B', outcome='ok'), 'B>A', (7.5,))
     >>> verdict_of("z > x > y", ("x", "y", "z")).value, verdict_of(None, ("x", "y")).outcome
     ((2, 0, 1), 'unparsed')
     >>> verdict_of("A", ("B", "A"))
@@ -101,7 +101,7 @@ def verdict_of(text: str | None, shown: Sequence[str]) -> Said:
     ValueError: verdict 'A' is a label (A>B) and the name of a candidate (B>A); write the label as A>B or B>A
     """
     if text is None:
-        return Said("", None, "unparsed")
+        return Parsed("", None, "unparsed")
     structured = _json(text)
     if structured is not None:
         return _structured(structured, text, shown)
@@ -113,16 +113,16 @@ def verdict_of(text: str | None, shown: Sequence[str]) -> Said:
     elif ">" in text:
         return _ranking([part.strip() for part in text.split(">")], text, shown)
     if (outcome := UNREAD.get(text.lower())) and not found:
-        return Said("", None, outcome)
+        return Parsed("", None, outcome)
     if not found:
         bare = BARE if NUMBER.fullmatch(text) else ""
         raise ValueError(f"verdict {text[:60]!r} on {' | '.join(shown)[:120]} is none{bare}; {valid(len(shown))}")
     if len(set(found.values())) > 1 or (outcome and "name" in found):
-        told = " and ".join(f"{words} ({value})" for words, value in (
+        values = " and ".join(f"{words} ({value})" for words, value in (
             ("a label", found.get("label")), ("the name of a candidate", found.get("name")),
             ("a word for none", outcome)) if value)  # fmt: skip
-        raise ValueError(f"verdict {text[:60]!r} is {told}; write the label as A>B or B>A")
-    return Said("label", next(iter(found.values())))
+        raise ValueError(f"verdict {text[:60]!r} is {values}; write the label as A>B or B>A")
+    return Parsed("label", next(iter(found.values())))
 
 
 def valid(candidates: int) -> str:
@@ -155,17 +155,17 @@ def _json(text: str) -> Any:
     return value if isinstance(value, list | dict) else None
 
 
-def _number(text: str) -> Said:
+def _number(text: str) -> Parsed:
     if NUMBER.fullmatch(text) and math.isfinite(float(text)):
-        return Said("scores", (float(text),))
+        return Parsed("scores", (float(text),))
     if outcome := UNREAD.get(text.lower()):
-        return Said("", None, outcome)
+        return Parsed("", None, outcome)
     raise ValueError(
         f"verdict {text[:60]!r} on one candidate is no number; {valid(1)}. Several candidates stand with | between them"
     )
 
 
-def _structured(value: list | dict, text: str, shown: Sequence[str]) -> Said:
+def _structured(value: list | dict, text: str, shown: Sequence[str]) -> Parsed:
     if isinstance(value, dict):
         unknown = sorted(set(value) - set(shown))
         if unknown or len(set(shown)) < len(shown):
@@ -180,10 +180,10 @@ def _structured(value: list | dict, text: str, shown: Sequence[str]) -> Said:
         raise ValueError(f"verdict {text[:60]!r} has {len(numbers)} scores for {len(shown)} candidates")
     if sorted(str(each) for each in numbers) == sorted(shown):
         raise ValueError(f"verdict {text[:60]!r} may be scores or a ranking of names that are numbers; rename them")
-    return Said("scores", tuple(map(float, numbers)))
+    return Parsed("scores", tuple(map(float, numbers)))
 
 
-def _ranking(parts: Sequence[str], text: str, shown: Sequence[str]) -> Said:
+def _ranking(parts: Sequence[str], text: str, shown: Sequence[str]) -> Parsed:
     """Places from best to worst; one left out or named twice is the judge's fault and counted as invalid_ranking."""
     letters = list(string.ascii_uppercase[: len(shown)])
     ways = {}
@@ -197,10 +197,10 @@ def _ranking(parts: Sequence[str], text: str, shown: Sequence[str]) -> Said:
         raise ValueError(f"verdict {text[:60]!r} is a ranking of labels and one of names, and they differ")
     places = next(iter(ways.values()))
     if sorted(places) != list(range(len(shown))):
-        return Said("", None, "invalid_ranking")
+        return Parsed("", None, "invalid_ranking")
     if len(shown) == 2:
-        return Said("label", "A>B" if places[0] == 0 else "B>A")
-    return Said("ranking", places)
+        return Parsed("label", "A>B" if places[0] == 0 else "B>A")
+    return Parsed("ranking", places)
 
 
 ORDERS = ("shown", "reversed", "unknown")
@@ -211,8 +211,8 @@ class Row(NamedTuple):
 
     shown: tuple[str, ...]
     ordered: bool
-    verdict: Said
-    gold: Said
+    verdict: Parsed
+    gold: Parsed
     vendors: tuple[str | None, ...]
     lengths: tuple[float | None, ...]
     named: tuple[str | None, ...]
@@ -236,8 +236,8 @@ def cells(raw: Raw) -> Cells:
     sizes = np.array([len(row.shown) for row in rows])[at]
     if style == "ranking" and (sizes != sizes[0]).any():
         other = int((sizes != sizes[0]).argmax())
-        told = f"{raw.place(0)} ranks {sizes[0]} candidates, {raw.place(other)} {sizes[other]}"
-        raise ValueError(f"{told}. Rankings of one file are of equally many: split it")
+        sizes_differ = f"{raw.place(0)} ranks {sizes[0]} candidates, {raw.place(other)} {sizes[other]}"
+        raise ValueError(f"{sizes_differ}. Rankings of one file are of equally many: split it")
     return Cells(raw, style, rows, at)
 
 
@@ -252,7 +252,7 @@ def combined(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_each(raw: Raw, names: Sequence[str], read: Callable[[dict[str, Any]], Any]) -> tuple[list[Any], np.ndarray]:
-    """`read` applied to each different combination of cells of these columns; what it refuses is told with its row.
+    """`read` applied to each different combination of cells of these columns; an error names the row.
 
     A cell that is empty, or whose column is not there, is None or missing. Also the place of each row in the results.
     """
@@ -297,11 +297,11 @@ def _needed(text: str | None, name: str) -> str:
     return text
 
 
-def _gold_of(text: str | None, shown: tuple[str, ...]) -> Said:
+def _gold_of(text: str | None, shown: tuple[str, ...]) -> Parsed:
     """What should have been said; of several candidates the name or letter of the best will do."""
     try:
         if len(shown) > 2 and text is not None and text in shown:
-            return Said("ranking", (shown.index(text),))
+            return Parsed("ranking", (shown.index(text),))
         return verdict_of(text, shown)
     except ValueError as error:
         raise ValueError(f"gold: {error}") from None
@@ -324,11 +324,11 @@ def _one_style(raw: Raw, rows: list[Row], at: np.ndarray) -> str:
     if not first:  # that no reply had a verdict is a result; of which style it is, the candidates tell
         return {1: "scores", 2: "label"}.get(max(len(row.shown) for row in rows), "ranking")
     if len(first) > 1:
-        told = "; ".join(
+        styles = "; ".join(
             f"{raw.place(row)} holds {STYLES[style]} ({str(raw.table['verdict'].iloc[row])[:40]!r})"
             for style, row in first.items()
         )
-        raise ValueError(f"{told}. One file holds one style of verdicts: split it")
+        raise ValueError(f"{styles}. One file holds one style of verdicts: split it")
     return next(iter(first))
 
 
@@ -349,26 +349,26 @@ def labels(raw: Raw, name: str, instead: str | None) -> pd.Categorical:
 
 def vendors(cells: Cells) -> dict[str, str]:
     """The vendor of each candidate; a candidate with two is a ValueError."""
-    known: dict[str, str] = {}
+    vendor_by_name: dict[str, str] = {}
     for number, row in enumerate(cells.rows):
         for name, made in zip(row.shown, row.vendors, strict=True):
-            if made is not None and known.setdefault(name, made) != made:
-                twice = f"candidate {name!r} is of the vendor {made!r}, and of {known[name]!r} before"
+            if made is not None and vendor_by_name.setdefault(name, made) != made:
+                twice = f"candidate {name!r} is of the vendor {made!r}, and of {vendor_by_name[name]!r} before"
                 raise ValueError(f"{cells.raw.place(int((cells.at == number).argmax()))}: {twice}")
-    return known
+    return vendor_by_name
 
 
 def judge_vendors(raw: Raw) -> pd.Categorical:
     """The vendor of each row's judge ("": told nowhere); a judge with two is a ValueError."""
     judges, made = labels(raw, "judge", None), labels(raw, "judge_vendor", "")
-    known: dict[str, str] = {}
+    vendor_by_judge: dict[str, str] = {}
     for row in combined([judges.codes.astype(np.int64), made.codes.astype(np.int64)])[0]:
         judge, vendor = judges[row], made[row]
-        if vendor and known.setdefault(judge, vendor) != vendor:
-            told = f"judge {judge!r} is of the vendor {vendor!r}, and of {known[judge]!r} before"
-            raise ValueError(f"{raw.place(int(row))}: {told}")
+        if vendor and vendor_by_judge.setdefault(judge, vendor) != vendor:
+            differs = f"judge {judge!r} is of the vendor {vendor!r}, and of {vendor_by_judge[judge]!r} before"
+            raise ValueError(f"{raw.place(int(row))}: {differs}")
     # What one row tells of a judge holds for those that leave it empty.
-    return pd.Categorical(judges.map(lambda judge: known.get(judge, "")))
+    return pd.Categorical(judges.map(lambda judge: vendor_by_judge.get(judge, "")))
 
 
 def repeats(raw: Raw) -> np.ndarray:
@@ -394,5 +394,5 @@ def once(place: Callable[[int], str], key: list[np.ndarray], what: str) -> None:
         twice = counts > 1
         rows = np.flatnonzero(at == at[twice[at].argmax()])
         more = f" ({int(twice.sum()):,} such)" if twice.sum() > 1 else ""
-        told = f"{place(int(rows[1]))}: {what} was judged before, {place(int(rows[0]))}{more}"
-        raise ValueError(f"{told}; several askings are told apart by a column 'repeat' (0, 1, ...)")
+        repeated = f"{place(int(rows[1]))}: {what} was judged before, {place(int(rows[0]))}{more}"
+        raise ValueError(f"{repeated}; several askings are told apart by a column 'repeat' (0, 1, ...)")

@@ -22,7 +22,7 @@ from ..datasets.reading import first_record, id_of, number_or_nan, text_field, w
 from . import numbers, reading, tidy
 from .cells import cells
 from .reading import REQUIRED, Raw, end_of, header, texts
-from .tidy import Held, load_tidy
+from .tidy import Verdicts, load_tidy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +38,7 @@ _CODED = ("source", "question_id", "category", "judge", "judge_vendor", "candida
 
 def games(
     frame: pd.DataFrame, format: str, name: str, gold: np.ndarray | None = None, notes: Iterable[str] = ()
-) -> Held:
+) -> Verdicts:
     """A games frame of a loader as held verdicts: what is won and what should be, whether the order is known."""
     ordered = (frame["condition"] != datasets.NO_ORDER).to_numpy()
     sign = frame["verdict"].map(SIGNS).astype(float).to_numpy()
@@ -50,24 +50,24 @@ def games(
         won=frame.get("won", won),
         gold=np.nan if gold is None else gold,
     )
-    told = {*REQUIRED, "judge_vendor", "candidate_vendors"}
-    told |= {"category"} if (frame["category"] != UNKNOWN).any() else set()
-    told |= {"gold"} if gold is not None else set()
-    told |= {"repeat"} if frame["repeat"].any() else set()
-    told |= {"order"} if ordered.all() else set()
-    told |= {"length"} if "length_candidate" in frame else set()
+    columns = {*REQUIRED, "judge_vendor", "candidate_vendors"}
+    columns |= {"category"} if (frame["category"] != UNKNOWN).any() else set()
+    columns |= {"gold"} if gold is not None else set()
+    columns |= {"repeat"} if frame["repeat"].any() else set()
+    columns |= {"order"} if ordered.all() else set()
+    columns |= {"length"} if "length_candidate" in frame else set()
     counts = tidy.counts(frame)
     frame = frame.astype(dict.fromkeys(_CODED, "category"))
     single = format == "arena-hard" or frame["baseline"].nunique() == 1
-    some = (
+    partly = (
         f"The shown order is known of {ordered.sum():,} of {len(frame):,} verdicts: numbers about places are of these."
     )
-    said = [BY_NAMES, *([] if ordered.all() else [some if ordered.any() else NO_ORDER]), *notes]
-    return Held("pairwise", format, name, frame, frozenset(told), counts, single, tuple(said))
+    remarks = [BY_NAMES, *([] if ordered.all() else [partly if ordered.any() else NO_ORDER]), *notes]
+    return Verdicts("pairwise", format, name, frame, frozenset(columns), counts, single, tuple(remarks))
 
 
-def arena_hard(path: Path) -> Held:
-    """Arena-Hard's judgments: a file, a judge's folder, or a tree of judges; what is broken is told and left out."""
+def arena_hard(path: Path) -> Verdicts:
+    """Arena-Hard's judgments: a file, a judge's folder, or a tree of judges; broken lines are reported and left out."""
     found = datasets.load_arena(path)
     # A second game that no line holds was never asked: there is nothing in it that could not be read.
     asked = found.frame[(found.frame["outcome"] != "missing") | (found.frame["games"] > 1)]
@@ -77,20 +77,20 @@ def arena_hard(path: Path) -> Held:
     return games(frame, "arena-hard", path.stem, notes=[*notes, *([f"... and {more} more."] if more > 0 else [])])
 
 
-def votes(path: Path) -> Held:
+def votes(path: Path) -> Verdicts:
     """Votes of people or of judges on two models; of verdicts of both orders together, how often the two disagreed."""
-    held = games(datasets.load_pairwise(path, "votes"), "votes", path.stem)
-    if not (held.frame["score"] == "tie (inconsistent)").any():
-        return held
-    disagreed = (held.frame["score"] == "tie (inconsistent)").to_numpy(dtype=float)
-    turns = held.frame["source"].astype(str).str.rpartition(", turn ")[2]
-    rows = held.frame.assign(turn=turns.astype("category"))
+    file = games(datasets.load_pairwise(path, "votes"), "votes", path.stem)
+    if not (file.frame["score"] == "tie (inconsistent)").any():
+        return file
+    disagreed = (file.frame["score"] == "tie (inconsistent)").to_numpy(dtype=float)
+    turns = file.frame["source"].astype(str).str.rpartition(", turn ")[2]
+    rows = file.frame.assign(turn=turns.astype("category"))
     extra = [*numbers.by("both_order_inconsistent", rows, disagreed, ["turn"], "folder")]
-    whole = numbers.by("both_order_inconsistent", rows.assign(turn="all"), disagreed, ["turn"], "folder")
-    return replace(held, extra=(*extra, *whole))
+    pooled = numbers.by("both_order_inconsistent", rows.assign(turn="all"), disagreed, ["turn"], "folder")
+    return replace(file, extra=(*extra, *pooled))
 
 
-def llmbar(path: Path) -> Held:
+def llmbar(path: Path) -> Verdicts:
     """LLMBar's verdicts; with an instances.jsonl beside them also what is right."""
     labels = path.with_name(LLMBAR_LABELS)
     if not labels.is_file():
@@ -100,7 +100,7 @@ def llmbar(path: Path) -> Held:
     return games(frame, "llmbar", path.stem, np.ones(len(frame)))
 
 
-def pandalm(path: Path) -> Held:
+def pandalm(path: Path) -> Verdicts:
     """PandaLM's verdicts with what most annotators say as gold; items of one instruction are one question."""
     frame = datasets.load_pairwise(path, "pandalm")
     voted = "annotators" in first_record(path)
@@ -108,12 +108,12 @@ def pandalm(path: Path) -> Held:
     items = frame.drop_duplicates("question_id")
     items = items.assign(item=items["question_id"].astype(int)).sort_values("item")
     pair = items["baseline"].astype(str) + "_" + items["candidate"].astype(str)
-    of = dict(zip(items["question_id"], map(str, instructions(list(pair))), strict=True))
-    told = "Items of one instruction, told by where their pairs of models begin anew, are one question."
-    return games(frame.assign(question_id=frame["question_id"].map(of)), "pandalm", path.stem, right, notes=[told])
+    asked = dict(zip(items["question_id"], map(str, instructions(list(pair))), strict=True))
+    note = "Items of one instruction, told by where their pairs of models begin anew, are one question."
+    return games(frame.assign(question_id=frame["question_id"].map(asked)), "pandalm", path.stem, right, notes=[note])
 
 
-def fastchat_single(path: Path) -> Held:
+def fastchat_single(path: Path) -> Verdicts:
     """FastChat's scores of single answers; null and what is no score of its scale, as -1, could not be read.
 
     Turns are repeats of a question, and lines on the same answer with later time stamps further ones.
@@ -139,22 +139,22 @@ def fastchat_single(path: Path) -> Held:
     return _tidy(path, stem, "fastchat-single", rows, records.lines, [note] if off else [])
 
 
-def inspect(path: Path) -> Held:
+def inspect(path: Path) -> Verdicts:
     """Logs of Inspect: scores by graders, or verdicts of a judging task."""
     rows, notes = datasets.load_inspect(path)
     return _tidy(path, path.stem, "inspect", rows, None, notes)
 
 
-def llm_eval(path: Path) -> Held:
+def llm_eval(path: Path) -> Verdicts:
     """LLM-Eval's rankings: a file, or the folder of all groups; first places also as their source counts them."""
     frame, top = datasets.load_judgments(path), datasets.load_top1(path)
     frame = frame.assign(gold=np.nan)
     top = top.assign(verdict=top["pick"].fillna("no winner known"))
     counts = top.groupby(["judge", "condition", "verdict"]).size().rename("n").reset_index()
-    told = {*REQUIRED, "condition", "category", "judge_vendor", "candidate_vendors"}
+    columns = {*REQUIRED, "condition", "category", "judge_vendor", "candidate_vendors"}
     extra = tuple(hinting.published_picks(top, "folder"))
     notes = (BY_NAMES, *frame.attrs.get("notes", ()))
-    return Held("ranking", "llm-eval", path.stem, frame, frozenset(told), counts, notes=notes, extra=extra)
+    return Verdicts("ranking", "llm-eval", path.stem, frame, frozenset(columns), counts, notes=notes, extra=extra)
 
 
 def _tidy(
@@ -164,15 +164,15 @@ def _tidy(
     rows: list[dict[str, Any]],
     lines: tuple[int, ...] | None,
     notes: Iterable[str] = (),
-) -> Held:
-    """Rows in tidy columns, checked and put into a frame as a tidy file is; vendors are told by names."""
+) -> Verdicts:
+    """Rows in tidy columns, checked and put into a frame as a tidy file is; vendors follow from the names."""
     columns = [*REQUIRED, *(key for key in ("repeat", "gold", "category") if any(row.get(key) for row in rows))]
     table = {key: texts(row.get(key) for row in rows) for key in columns}
     table["judge_vendor"] = texts(maker(str(row["judge"])) for row in rows)
     table["candidate_vendors"] = texts(_makers(row["candidates"]) for row in rows)
     found = cells(Raw(path, pd.DataFrame(table), lines))
-    held = tidy.SHAPES[found.style](found, name, frozenset(table))
-    return replace(held, format=format, notes=(BY_NAMES, *notes))
+    file = tidy.SHAPES[found.style](found, name, frozenset(table))
+    return replace(file, format=format, notes=(BY_NAMES, *notes))
 
 
 def _makers(candidates: Any) -> Any:
@@ -180,14 +180,14 @@ def _makers(candidates: Any) -> Any:
     return [maker(str(name).strip()) for name in names]
 
 
-def pairs(path: Path, format: str) -> Held:
+def pairs(path: Path, format: str) -> Verdicts:
     """The held verdicts of a format's games frame; its column `gold`, if it has one, says what is right."""
     frame = datasets.load_pairwise(path, format)
     return games(frame, format, path.stem, frame["gold"].to_numpy() if "gold" in frame else None)
 
 
 #: What loads each format that needs more than `pairs`, by its name in `datasets/formats.toml`.
-LOADERS: dict[str, Callable[[Path], Held]] = {
+LOADERS: dict[str, Callable[[Path], Verdicts]] = {
     "llmbar": llmbar,
     "pandalm": pandalm,
     "llm-eval": llm_eval,
@@ -213,7 +213,7 @@ def load(
     ignore_extra: bool = False,
     names: Mapping[str, str] | None = None,
     positive: str = "",
-) -> Held:
+) -> Verdicts:
     """The verdicts of a file or folder in a known format; which one, its fields tell unless `format` does.
 
     Tables are tidy, or pairs of models with a winner; JSON is known by the fields of its first record, a folder by
@@ -235,18 +235,18 @@ def load(
     if chosen == TIDY:
         if path.is_dir():
             raise ValueError(f"{path}: tidy verdicts are one file, this is a folder")
-        held = load_tidy(path, ignore_extra, {theirs: ours for ours, theirs in (names or {}).items()}, positive)
+        file = load_tidy(path, ignore_extra, {theirs: ours for ours, theirs in (names or {}).items()}, positive)
     else:
-        held = LOADERS[chosen](path) if chosen in LOADERS else pairs(path, chosen)
-        held = replace(held, name=path.name) if path.is_dir() else held
-    return replace(held, notes=(*held.notes, *_alike(held)))
+        file = LOADERS[chosen](path) if chosen in LOADERS else pairs(path, chosen)
+        file = replace(file, name=path.name) if path.is_dir() else file
+    return replace(file, notes=(*file.notes, *_alike(file)))
 
 
-def _alike(held: Held) -> list[str]:
+def _alike(file: Verdicts) -> list[str]:
     """What is said of names that differ in nothing but capitals: they are different judges or candidates."""
     names: dict[str, set[str]] = {}
-    for column in {"judge", "candidate", "baseline"} & {*held.frame}:
-        for name in held.frame[column].dropna().unique():
+    for column in {"judge", "candidate", "baseline"} & {*file.frame}:
+        for name in file.frame[column].dropna().unique():
             names.setdefault(str(name).casefold(), set()).add(str(name))
     twins = [" and ".join(sorted(found)) for found in names.values() if len(found) > 1]
     return (
@@ -264,14 +264,14 @@ def _of_folder(path: Path) -> str:
         formats = {each: _format_in(each) for each in found[:MOST_TRIED]}
         others = [f"{each.relative_to(path)} ({format})" for each, format in formats.items() if format]
         if "arena-hard" not in formats.values() and others:
-            told = f"name one file, such as {', '.join(others[:8])}"
-            raise ValueError(f"{path}: not Arena-Hard's judgments (<judge>/<model>.jsonl); {told}")
+            advice = f"name one file, such as {', '.join(others[:8])}"
+            raise ValueError(f"{path}: not Arena-Hard's judgments (<judge>/<model>.jsonl); {advice}")
         return "arena-hard"
     if any(path.rglob("*.json")):
         return "inspect"
-    told = ", ".join(sorted(names)[:20]) or "nothing"
+    advice = ", ".join(sorted(names)[:20]) or "nothing"
     expected = "Arena-Hard's judgments (<judge>/<model>.jsonl), logs of Inspect (.eval, .json), or LLM-Eval's groups"
-    raise ValueError(f"{path}: found {told}; expected {expected}; a tidy file is named itself")
+    raise ValueError(f"{path}: found {advice}; expected {expected}; a tidy file is named itself")
 
 
 def _format_in(path: Path) -> str:
@@ -292,7 +292,7 @@ def _of_file(path: Path) -> str:
     record = first_record(path)
     if name := format_of(record):
         return name
-    # With two of its columns a file means to be tidy: what is wrong with it is told column by column.
+    # With two of its columns a file means to be tidy: faults are reported by column.
     if len(record.keys() & {*reading.REQUIRED}) >= 2 or not record:
         return TIDY
     if shape := reading.shape_of(record):
@@ -300,8 +300,8 @@ def _of_file(path: Path) -> str:
     fields = {TIDY: [{*reading.REQUIRED}]}
     fields |= {name: [{*each.split()} for each in form["known_by"]] for name, form in FORMATS.items()}
     nearest = sorted(fields, key=lambda name: -max(len(each & record.keys()) / len(each) for each in fields[name]))
-    told = (f"{name} ({' or '.join(', '.join(sorted(each)) for each in fields[name])})" for name in nearest)
+    needed = (f"{name} ({' or '.join(', '.join(sorted(each)) for each in fields[name])})" for name in nearest)
     raise ValueError(
-        f"{path}: fields {', '.join(sorted(record)[:30])} are of no known format: {'; '.join(told)}; "
+        f"{path}: fields {', '.join(sorted(record)[:30])} are of no known format: {'; '.join(needed)}; "
         "--map judge=... names the columns of a tidy file as this one has them"
     )

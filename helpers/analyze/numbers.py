@@ -19,7 +19,7 @@ from ..stats.agreement import krippendorff_alpha
 from ..stats.intervals import NAN, Interval, cluster_sums, clustered, clusters_of, estimate, no_interval, wilson
 from ..stats.models import own_vendor_effects
 from ..types import Estimate
-from .tidy import Held
+from .tidy import Verdicts
 
 #: More combinations of judge and candidate, say, than anybody reads: numbers of all together stand for them.
 MOST_CELLS = 2000
@@ -51,9 +51,9 @@ def by(
     coded = isinstance(cluster.dtype, pd.CategoricalDtype)
     codes = cluster.cat.codes.to_numpy() if coded else pd.factorize(cluster)[0]
     here = frame[list(keys)].reset_index(drop=True)
-    known = ~np.isnan(values)
-    for names, rows in here[known].groupby(list(keys), observed=True, sort=True).indices.items():
-        at = np.flatnonzero(known)[rows]
+    finite = ~np.isnan(values)
+    for names, rows in here[finite].groupby(list(keys), observed=True, sort=True).indices.items():
+        at = np.flatnonzero(finite)[rows]
         each = names if isinstance(names, tuple) else (names,)
         where = {key: str(name) for key, name in zip(keys, each, strict=True)}
         yield estimate(id, where, mean(values[at], codes[at]), data, unit)
@@ -113,7 +113,7 @@ def _effects(id: str, rows: pd.DataFrame, sides: dict[str, str], data: str) -> l
     cells = rows.groupby(["judge", "item"], observed=True, sort=False)
     cells = cells.agg(**means, **{new: (old, "first") for old, new in same.items()}).reset_index()
     cells = cells.astype(dict.fromkeys(("judge", "vendor", "question", "cluster", *sides.values()), object))
-    # Of a judge that saw pairs in one order only, place and preference cannot be told apart.
+    # Of a judge that saw pairs in one order only, place and preference are confounded.
     apart = (cells["place"].abs() < 1).groupby(cells["judge"]).transform("any")
     if "minus" in cells and apart.any():
         cells = cells[apart].reset_index(drop=True)
@@ -151,9 +151,9 @@ def _shares(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     won = rows["won"].to_numpy(dtype=float)
     for vendor in sorted({str(name) for name in made["judge"].unique() if name} & shown):
         one, other = ((made[side] == vendor).to_numpy() for side in ("candidate", "baseline"))
-        known = (one != other) & ~np.isnan(won) & (made["judge"] != "").to_numpy()
+        usable = (one != other) & ~np.isnan(won) & (made["judge"] != "").to_numpy()
         mine = (made["judge"] == vendor).to_numpy()
-        yield vendor, rows.assign(share=np.where(one, won, 1 - won), mine=mine)[known]
+        yield vendor, rows.assign(share=np.where(one, won, 1 - won), mine=mine)[usable]
 
 
 def own_vendor_win_excess(rows: pd.DataFrame, data: str) -> list[Estimate]:
@@ -173,15 +173,15 @@ def own_vendor_score_excess(frame: pd.DataFrame, data: str) -> list[Estimate]:
     Answers that both groups scored. Nothing where one of the four groups is empty.
     """
     judge, made = frame["judge_vendor"].astype(object), frame["candidate_vendor"].astype(object)
-    known = frame["score"].notna() & (judge != "") & made.notna()
-    rows, judge, made = frame[known], judge[known], made[known]
+    usable = frame["score"].notna() & (judge != "") & made.notna()
+    rows, judge, made = frame[usable], judge[usable], made[usable]
     found = []
     for vendor in sorted(set(map(str, judge.unique())) & set(map(str, made.unique()))):
         part = rows.assign(mine=(judge == vendor).to_numpy(), own=(made == vendor).to_numpy())
         part = _judged_by_both(part, ["question_id", "candidate"])
         sums = cluster_sums(part, "score", "question_id", ["mine", "own"])
         if len(sums.columns) == 4:
-            weights = [1.0 if mine == own else -1.0 for mine, own in sums.columns]
+            weights = [1.0 if mine == vendor_own else -1.0 for mine, vendor_own in sums.columns]
             interval = clustered(sums.numerators, sums.denominators, weights)
             found.append(estimate("own_vendor_score_excess", {"vendor": vendor}, interval, data, "score"))
     return found
@@ -284,9 +284,9 @@ def _by_judge(rows: pd.DataFrame, values: np.ndarray, same: list[str]) -> tuple[
 
 def _raw(table: np.ndarray, questions: np.ndarray) -> Interval:
     """The share of pairs of judges that agree, clustered by question."""
-    given = (~np.isnan(table)).sum(axis=1)
+    ratings = (~np.isnan(table)).sum(axis=1)
     same = sum(((table == value).sum(axis=1) * ((table == value).sum(axis=1) - 1) / 2) for value in (-1, 0, 1))
-    pairs = given * (given - 1) / 2
+    pairs = ratings * (ratings - 1) / 2
     return clustered(np.bincount(questions, weights=same), np.bincount(questions, weights=pairs), null=None)
 
 
@@ -324,19 +324,19 @@ MOST_COMPARISONS = 400
 EVERYBODY = "all candidates"
 
 
-def position_numbers(held: Held, frame: pd.DataFrame, data: str, seed: int, notes: list[str]) -> list[Estimate]:
+def position_numbers(file: Verdicts, frame: pd.DataFrame, data: str, seed: int, notes: list[str]) -> list[Estimate]:
     """Every estimate of experiment 4 that these verdicts carry; none where no pair was judged readably in both orders.
 
     `where` holds judge and candidate where all candidates were compared with one baseline (and there are not too many),
     and the judge alone for all its pairs together. Verdicts without a known order or without a partner in the other
     order are left out, and counted in `notes`.
     """
-    known = frame[frame["ordered"].to_numpy(dtype=bool)]
-    control = known["condition"].isin(["identical", "quality_gap"])
-    both = known[(known["games"] == 2) | control] if held.format == "tidy" else known
-    if len(both) < len(known):
-        told = f"{len(known) - len(both):,} of {len(frame):,} verdicts have no partner in the other order"
-        notes.append(f"{told}: numbers of both orders are made without them.")
+    ordered = frame[frame["ordered"].to_numpy(dtype=bool)]
+    control = ordered["condition"].isin(["identical", "quality_gap"])
+    both = ordered[(ordered["games"] == 2) | control] if file.format == "tidy" else ordered
+    if len(both) < len(ordered):
+        note = f"{len(ordered) - len(both):,} of {len(frame):,} verdicts have no partner in the other order"
+        notes.append(f"{note}: numbers of both orders are made without them.")
     if both.empty:
         return []
     table = coded(pairs(both))
@@ -348,13 +348,13 @@ def position_numbers(held: Held, frame: pd.DataFrame, data: str, seed: int, note
         return measured.control_arms(table, data, seed)
     found: list[Estimate] = []
     count = len(table.drop_duplicates(COMPARISON))
-    if held.baseline and count <= MOST_COMPARISONS:
+    if file.baseline and count <= MOST_COMPARISONS:
         found += by_comparison(table, units, data, seed)
-    elif held.baseline:
-        told = f"{count:,} comparisons of judge and candidate, more than {MOST_COMPARISONS}"
-        notes.append(f"{told}: places are told a judge at a time.")
+    elif file.baseline:
+        note = f"{count:,} comparisons of judge and candidate, more than {MOST_COMPARISONS}"
+        notes.append(f"{note}: places are reported by judge.")
     else:
-        notes.append("No candidate stands in every pair: places are told a judge at a time, over all its pairs.")
+        notes.append("No candidate stands in every pair: places are reported by judge, over all its pairs.")
     if not found or table.drop_duplicates(["judge", "candidate"])["judge"].duplicated().any():
         found += by_judge(units, data, seed)
     return found
@@ -379,12 +379,12 @@ def by_judge(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 
     Flips beyond noise, gaps and win rates are those of one comparison and not made here.
     """
-    whole = table.assign(candidate=EVERYBODY, source="")
+    pooled = table.assign(candidate=EVERYBODY, source="")
     found = [
-        *both_orders.class_rates(whole, data),
-        *both_orders.first_position_effect(whole, data, seed),
-        *both_orders.signed_rates(whole, data),
-        *measured.control_arms(whole, data, seed),
+        *both_orders.class_rates(pooled, data),
+        *both_orders.first_position_effect(pooled, data, seed),
+        *both_orders.signed_rates(pooled, data),
+        *measured.control_arms(pooled, data, seed),
     ]
     return [
         replace(each, where={key: value for key, value in each.where.items() if key != "candidate"}) for each in found
@@ -392,7 +392,7 @@ def by_judge(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 
 
 def coded(table: pd.DataFrame) -> pd.DataFrame:
-    """The pairs with all their names as categories, which are told apart much faster than texts."""
+    """The pairs with all their names as categories, which compare much faster than texts."""
     return table.astype(
         dict.fromkeys([*COMPARISON, "question_id", "cluster", "category", "condition", "baseline"], "category")
     )
@@ -403,7 +403,7 @@ MOST_RANKINGS = 50_000
 MOST_QUESTIONS = 10_000
 
 
-def ranking_numbers(held: Held, data: str, seed: int, margin_pp: float, notes: list[str]) -> list[Estimate]:
+def ranking_numbers(file: Verdicts, data: str, seed: int, margin_pp: float, notes: list[str]) -> list[Estimate]:
     """Every estimate of experiments 1 and 2 that these rankings carry.
 
     Blind judgments (condition none, or the one condition there is) give those of experiment 1; where there are several
@@ -411,7 +411,7 @@ def ranking_numbers(held: Held, data: str, seed: int, margin_pp: float, notes: l
     of judges and candidates.
     """
     # A category that no row has would become a number that is none where vendors are counted.
-    frame = held.frame.astype({"judge_vendor": object, "candidate_vendor": object})
+    frame = file.frame.astype({"judge_vendor": object, "candidate_vendor": object})
     if not (frame["top"] == 1.0).any():
         return []
     if "cluster" in frame:
@@ -420,19 +420,19 @@ def ranking_numbers(held: Held, data: str, seed: int, margin_pp: float, notes: l
     blind = frame[frame["condition"] == CONTROL] if len(names) > 1 and CONTROL in names else frame
     found: list[Estimate] = []
     if CONTROL in names or len(names) == 1:
-        found += top(held, blind.reset_index(drop=True), data, seed, notes)
+        found += top(file, blind.reset_index(drop=True), data, seed, notes)
     if names != {CONTROL} and vendors_known(frame):
         if large(frame):
             notes.append("Too many questions to resample: what hints do to spreads is not measured.")
         else:
             every = hinting.measure(frame, data, seed, margin_pp)
             found += [each for each in every if each.id != "unreadable_share"]
-    if "category" not in held.columns:
+    if "category" not in file.columns:
         found = [each for each in found if not each.id.startswith("category_")]
     return found
 
 
-def top(held: Held, frame: pd.DataFrame, data: str, seed: int, notes: list[str]) -> list[Estimate]:
+def top(file: Verdicts, frame: pd.DataFrame, data: str, seed: int, notes: list[str]) -> list[Estimate]:
     """The numbers of experiment 1."""
     if not (frame["top"] == 1.0).any():
         return []
@@ -448,7 +448,7 @@ def top(held: Held, frame: pd.DataFrame, data: str, seed: int, notes: list[str])
         *rates.top1_rate(frame, data),
         *rates.vendor_share(frame, data),
         *rates.self_bias(frame, data),
-        *(rates.categories(frame, data) if "category" in held.columns else []),
+        *(rates.categories(frame, data) if "category" in file.columns else []),
         *(rates.tier_preference(frame, data) if frame["candidate_tier"].nunique() > 1 else []),
         *(rates.score_means(frame, data) if frame["score"].notna().any() else []),
         *rates.bias_difference(frame, data),
@@ -475,7 +475,7 @@ def _logits(frame: pd.DataFrame, data: str, placed: bool, notes: list[str]) -> l
 
 
 def vendors_known(frame: pd.DataFrame) -> bool:
-    """Whether a judge's vendor and a candidate's are told."""
+    """Whether the vendors of judges and candidates are stated."""
     return bool(frame["candidate_vendor"].notna().any() and (frame["judge_vendor"].astype(object) != "").any())
 
 

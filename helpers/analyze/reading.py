@@ -75,20 +75,20 @@ def check(found: Sequence[str], where: str, ignore_extra: bool) -> list[str]:
         raise ValueError(f"{where}: column {', '.join(map(repr, twice))} stands there more than once")
     unknown = [name for name in found if name not in ALL]
     missing = [name for name in REQUIRED if name not in found]
-    # A column that another name must have been meant for is told once, with that name.
+    # A misspelled column is reported once, with the name that was meant.
     meant = {name: _perhaps(name, unknown) for name in missing}
-    told = [
+    faults = [
         f"no column {name!r}, perhaps {meant[name]!r}: rename it" if meant[name] else f"no column {name!r} ({words})"
         for name, words in REQUIRED.items()
         if name in missing
     ]
     others = [] if ignore_extra else [name for name in unknown if name not in meant.values()]
     if others:
-        told += [f"unknown column {name!r}{_nearest(name, found)}" for name in others]
-    if told:
+        faults += [f"unknown column {name!r}{_nearest(name, found)}" for name in others]
+    if faults:
         extra = "" if not others else "; --ignore-extra leaves unknown columns unread"
         raise ValueError(
-            f"{where}: {'; '.join(told)}. Found: {', '.join(map(repr, found)) or 'none'}. {valid()}{extra}"
+            f"{where}: {'; '.join(faults)}. Found: {', '.join(map(repr, found)) or 'none'}. {valid()}{extra}"
         )
     return [name for name in found if name in ALL]
 
@@ -120,9 +120,9 @@ def _nearest(name: str, found: Iterable[str]) -> str:
 
 
 def _perhaps(name: str, unknown: Sequence[str]) -> str:
-    known = {each.strip().lower(): each for each in unknown}
-    close = get_close_matches(name, known, 1, NEAR)
-    return known[close[0]] if close else ""
+    spelled = {each.strip().lower(): each for each in unknown}
+    close = get_close_matches(name, spelled, 1, NEAR)
+    return spelled[close[0]] if close else ""
 
 
 def name_of(text: str, what: str) -> str:
@@ -247,8 +247,8 @@ def _uneven(path: Path, data: bytes, separator: str, size: int, error: Exception
     cells = ((rows.line_num, len(row)) for row in rows if row)
     with suppress(csv_error):
         if wrong := next(((line, count) for line, count in cells if count != size), None):
-            told = f"{wrong[1]} cells where the header has {size} (a value that holds {separator!r} stands in quotes)"
-            return f", line {wrong[0]}: {told}"
+            fault = f"{wrong[1]} cells where the header has {size} (a value that holds {separator!r} stands in quotes)"
+            return f", line {wrong[0]}: {fault}"
     return f": not readable as a table: {' '.join(str(error).split()).removeprefix('CSV parse error: ')[:200]}"
 
 
@@ -312,19 +312,19 @@ def text_of(value: Any) -> str | None:
 def texts(values: Iterable[Any]) -> pd.Categorical:
     """Values as categories; equal ones are written once."""
     codes: dict[str, int] = {}
-    known: dict[Any, int] = {}
+    cache: dict[Any, int] = {}
     found = []
     for value in values:
         try:
             key = (type(value), value)
-            code = known.get(key)
+            code = cache.get(key)
         except TypeError:
             key, code = None, None
         if code is None:
             text = text_of(value)
             code = -1 if text is None else codes.setdefault(text, len(codes))
             if key is not None:
-                known[key] = code
+                cache[key] = code
         found.append(code)
     return pd.Categorical.from_codes(found, pd.Index(list(codes), dtype=object))
 
@@ -342,9 +342,9 @@ def _categories(table: pyarrow.Table) -> pd.DataFrame:
             found[name] = texts(column.to_pylist())
             continue
         coded = column.combine_chunks().dictionary_encode()
-        known = texts(coded.dictionary.to_pylist())
-        codes = np.append(known.codes, -1)[coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
-        found[name] = pd.Categorical.from_codes(codes, known.categories)
+        labels = texts(coded.dictionary.to_pylist())
+        codes = np.append(labels.codes, -1)[coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+        found[name] = pd.Categorical.from_codes(codes, labels.categories)
     return pd.DataFrame(found)
 
 
@@ -355,5 +355,5 @@ def _lengths(raw: Raw) -> None:
         for code, text in enumerate(column.categories):
             if len(text) > LONGEST_CELL:
                 row = int((column.codes == code).to_numpy().argmax())
-                told = f"column {name!r} holds {len(text):,} letters; at most {LONGEST_CELL:,}"
-                raise ValueError(f"{raw.place(row)}: {told}")
+                fault = f"column {name!r} holds {len(text):,} letters; at most {LONGEST_CELL:,}"
+                raise ValueError(f"{raw.place(row)}: {fault}")

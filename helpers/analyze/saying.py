@@ -17,7 +17,7 @@ from .. import figures, frames
 from ..biases import hinting, position, top_choice
 from ..biases.position.findings import NOISE
 from ..escaping import markdown
-from ..export import export, held, write as write_files
+from ..export import export, list_contents, write as write_files
 from ..figures import Figure
 from ..stats.standing import conclude
 from ..tables import Table, table
@@ -55,7 +55,7 @@ def summary(analysis: Analysis) -> str:
     return "\n".join([*parts, "", "## Not computed", "", *absent(analysis)])
 
 
-def told(source: str | None) -> str:
+def summarize(source: str | None) -> str:
     """The summary of a file or folder of verdicts, for a notebook; how to have one where none is named."""
     if source is None:
         return "No verdicts of your own were given (`verdicts = None`)."
@@ -64,20 +64,20 @@ def told(source: str | None) -> str:
 
 def head(analysis: Analysis) -> str:
     """What the file holds, in one line."""
-    held, losses = analysis.held, analysis.losses
+    file, losses = analysis.file, analysis.losses
     lost = int((losses["unreadable"] * losses["judgments"]).round().sum())
-    frame = held.frame
+    frame = file.frame
     share = lost / max(1, analysis.judgments)
     return (
-        f"**{plain(held.name)}** ({held.format}): {_count(analysis.judgments, 'judgment')} "
-        f"({STYLES[held.style]}) by {_count(frame['judge'].nunique(), 'judge')} on "
+        f"**{plain(file.name)}** ({file.format}): {_count(analysis.judgments, 'judgment')} "
+        f"({STYLES[file.style]}) by {_count(frame['judge'].nunique(), 'judge')} on "
         f"{_count(frame['question_id'].nunique(), 'question')}; {lost:,} ({share:.1%}) could not be read."
     )
 
 
 def conditions(analysis: Analysis) -> list[str]:
     """Of which condition the numbers are that name none, where it is not the plain one."""
-    found = analysis.held.frame["condition"].astype(str).value_counts()
+    found = analysis.file.frame["condition"].astype(str).value_counts()
     names = [name for name in found.index[found > 0] if name not in CONTROLS]
     if not names or "none" in names:
         return []
@@ -88,7 +88,7 @@ def conditions(analysis: Analysis) -> list[str]:
 
 def findings(analysis: Analysis) -> list[str]:
     """The sentences: of the main condition, then of each other one under its name."""
-    lines = list(_of(analysis, [each for each in analysis.estimates if "condition" not in each.where]))
+    lines = list(_lines_of_condition(analysis, [each for each in analysis.estimates if "condition" not in each.where]))
     several = len({each.where.get("condition") for each in analysis.estimates if each.id == "first_position_effect"})
     if several > 1:
         lines += ["", f"{several} conditions: each p is corrected for its own condition alone, not for all of them."]
@@ -99,24 +99,24 @@ def findings(analysis: Analysis) -> list[str]:
             if each.where.get("condition") == name and each.id not in BESIDE
         ]
         if here:
-            lines += ["", f"### Condition {plain(name)}", "", *_of(analysis, here)]
+            lines += ["", f"### Condition {plain(name)}", "", *_lines_of_condition(analysis, here)]
     return lines or ["Nothing could be measured."]
 
 
-def _of(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
+def _lines_of_condition(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
     yield from places(estimates)
-    if analysis.held.style == "ranking":
+    if analysis.file.style == "ranking":
         yield from _ranked(analysis, estimates)
-    if told := lines(conclude([each for each in estimates if each.id in CONCLUDED], declared_by(HERE)), "{vendor}"):
-        yield told
-    words = {id: each.describe for of in declared().values() for id, each in of.items()}
+    if text := lines(conclude([each for each in estimates if each.id in CONCLUDED], declared_by(HERE)), "{vendor}"):
+        yield text
+    words = {id: each.describe for estimands in declared().values() for id, each in estimands.items()}
     for id in TOLD:
-        some = farthest_first([each for each in estimates if each.id == id and "category" not in each.where])
-        if len(some) > 1 and words[id].endswith(LISTED):
+        rows = farthest_first([each for each in estimates if each.id == id and "category" not in each.where])
+        if len(rows) > 1 and words[id].endswith(LISTED):
             yield f"- {words[id].removesuffix(LISTED)}:"
-            yield from limited([f"  - {_who(each)}{_sure(each)}." for each in some], "  ")
+            yield from limited([f"  - {_who(each)}{_sure(each)}." for each in rows], "  ")
         else:
-            yield from limited([f"- {_who(each)}{words[id].replace('{value}', _sure(each))}." for each in some])
+            yield from limited([f"- {_who(each)}{words[id].replace('{value}', _sure(each))}." for each in rows])
     for id in RANKED:
         yield from _table(estimates, id, words[id].removesuffix(LISTED))
 
@@ -135,21 +135,21 @@ def _ranked(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def _table(estimates: Sequence[Estimate], id: str, words: str) -> Iterator[str]:
-    """Candidates from best to worst, by all judges where that is told, else judge by judge."""
-    some = [each for each in estimates if each.id == id and each.value == each.value]
-    whole = [each for each in some if "judge" not in each.where]
-    for judge in [None] if whole else list(dict.fromkeys(each.where["judge"] for each in some))[:3]:
-        here = whole or [each for each in some if each.where["judge"] == judge]
+    """Candidates from best to worst, over all judges where that is computed, else judge by judge."""
+    rows = [each for each in estimates if each.id == id and each.value == each.value]
+    pooled = [each for each in rows if "judge" not in each.where]
+    for judge in [None] if pooled else list(dict.fromkeys(each.where["judge"] for each in rows))[:3]:
+        here = pooled or [each for each in rows if each.where["judge"] == judge]
         here = sorted(here, key=lambda each: -each.value)
-        told = ", ".join(f"{plain(each.where['candidate'])} {each}" for each in here[:MOST_LINES])
+        values = ", ".join(f"{plain(each.where['candidate'])} {each}" for each in here[:MOST_LINES])
         more = f" and {len(here) - MOST_LINES} more" if len(here) > MOST_LINES else ""
-        yield f"- {f'{plain(judge)}: ' if judge else ''}{words}: {told}{more}."
+        yield f"- {f'{plain(judge)}: ' if judge else ''}{words}: {values}{more}."
 
 
 def _who(each: Estimate) -> str:
     names = {key: display_name(value) if key == "vendor" else plain(value) for key, value in each.where.items()}
-    told = ", ".join(f"{key} {value}" if key in KEYED and value != "all" else value for key, value in names.items())
-    return f"{told}: " if told else ""
+    place = ", ".join(f"{key} {value}" if key in KEYED and value != "all" else value for key, value in names.items())
+    return f"{place}: " if place else ""
 
 
 def _sure(each: Estimate) -> str:
@@ -184,7 +184,7 @@ def _count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-#: More lines of one kind are counted and left to the tables; of single comparisons, where a judge's whole is told,
+#: More lines of one kind are counted and left to the tables; of single comparisons, where a judge's total is reported,
 #: fewer.
 MOST_LINES, MOST_SINGLE = 12, 5
 #: What these are where there is nothing; those farthest from it stand first, should there be too many to tell.
@@ -196,19 +196,19 @@ UNSAID = ("win_rate", "first_position_sensitivity", "flip_by_gap", "candidate_wi
 def places(estimates: Sequence[Estimate]) -> Iterator[str]:
     """Which place each judge favours: over all its pairs, then by candidate while those can be read."""
     estimates = [each for each in estimates if each.id not in UNSAID]
-    whole = [each for each in estimates if set(each.where) - {"category"} == {"judge"}]
-    whole = [replace(each, where={**each.where, "candidate": EVERYBODY}) for each in whole]
+    pooled = [each for each in estimates if set(each.where) - {"category"} == {"judge"}]
+    pooled = [replace(each, where={**each.where, "candidate": EVERYBODY}) for each in pooled]
     single = [each for each in estimates if {"judge", "candidate"} <= set(each.where)]
-    told = [
-        position.finding(farthest_first(some)).split("\n")
-        if any(each.id == "first_position_effect" for each in some)
+    clauses = [
+        position.finding(farthest_first(group)).split("\n")
+        if any(each.id == "first_position_effect" for each in group)
         else []
-        for some in (whole, single)
+        for group in (pooled, single)
     ]
     # What is true of every line is said once.
-    often = sum(NOISE in line for found in told for line in found) > 1
+    often = sum(NOISE in line for found in clauses for line in found) > 1
     most = MOST_LINES
-    for found in filter(None, told):
+    for found in filter(None, clauses):
         yield from loudest([line.replace(NOISE, "") if often else line for line in found], most)
         yield ""
         most = MOST_SINGLE
@@ -268,7 +268,7 @@ def write(analysis: Analysis, folder: Path, force: bool = False, style: str = "p
 
 def check(folder: Path, force: bool = False) -> None:
     """Refuse a folder that is not ours to write into, before anything is computed."""
-    there = held(folder, "--out")
+    there = list_contents(folder, "--out")
     if force or not there:
         return
     numbers = folder / "numbers.json"
@@ -291,13 +291,13 @@ def name_of(source: str | Path) -> str:
 
 def _provenance(analysis: Analysis) -> dict[str, Any]:
     """Where the numbers are from: never the rows themselves, and no path."""
-    frame = analysis.held.frame
+    frame = analysis.file.frame
     coded = frame.assign(**{name: frame[name].astype(str) for name in frame if frame[name].dtype == object})
     hashed = pd.util.hash_pandas_object(coded, index=False).to_numpy()
     return {
         "experiment": "analyze",
         "data": "folder",
-        "format": analysis.held.format,
+        "format": analysis.file.format,
         "judges": {judge: [] for judge in sorted(map(str, frame["judge"].unique()))},
         "n": analysis.judgments,
         "questions": int(frame["question_id"].nunique()),
@@ -318,7 +318,7 @@ def tables(analysis: Analysis) -> list[Table]:
         words = f"All numbers by {', '.join(keys)}." if keys else "All numbers of the whole file."
         made.append(_short(table(name, words, group, keys, ["id"])))
     status = analysis.status.assign(data="folder")
-    counts = analysis.held.counts.assign(data="folder")
+    counts = analysis.file.counts.assign(data="folder")
     losses = analysis.losses.assign(data="folder")
     return [
         *made,
@@ -328,12 +328,12 @@ def tables(analysis: Analysis) -> list[Table]:
     ]
 
 
-def _short(whole: Table) -> Table:
+def _short(table: Table) -> Table:
     """A table of which no more is read than its first rows; its CSV holds all."""
-    if len(whole.frame) <= MOST_ROWS:
-        return whole
-    words = f"{whole.caption} The first {MOST_ROWS} of {len(whole.frame):,} rows; the CSV file holds all."
-    return replace(whole, frame=whole.frame.head(MOST_ROWS), caption=words)
+    if len(table.frame) <= MOST_ROWS:
+        return table
+    words = f"{table.caption} The first {MOST_ROWS} of {len(table.frame):,} rows; the CSV file holds all."
+    return replace(table, frame=table.frame.head(MOST_ROWS), caption=words)
 
 
 def drawn(analysis: Analysis, style: str = "paper") -> list[Figure]:
@@ -341,25 +341,25 @@ def drawn(analysis: Analysis, style: str = "paper") -> list[Figure]:
     plain = [each for each in analysis.estimates if "condition" not in each.where]
     vendors = _judge_vendors(analysis)
     found: list[Figure] = []
-    if analysis.held.style == "pairwise":
+    if analysis.file.style == "pairwise":
         found += _places(analysis, plain, vendors, style)
-    if analysis.held.style == "ranking":
+    if analysis.file.style == "ranking":
         found += _writing_ranked(plain, vendors, analysis.margin_pp, style)
-    own = [("candidate_win_rate", 0.5), ("candidate_score_mean", None), ("candidate_top1_rate", None),
+    headline_ids = [("candidate_win_rate", 0.5), ("candidate_score_mean", None), ("candidate_top1_rate", None),
            ("gold_accuracy", None), ("own_vendor_win_effect", 0.0), ("own_vendor_score_effect", 0.0)]  # fmt: skip
-    for id, line in own:
-        some = _most(plain, id)
-        if 0 < len(some) <= MOST_ROWS:
-            found.append(figures.show_sorted(some, id, line, plain, style=style))
+    for id, line in headline_ids:
+        rows = _most(plain, id)
+        if 0 < len(rows) <= MOST_ROWS:
+            found.append(figures.show_sorted(rows, id, line, plain, style=style))
     return found
 
 
 def _most(estimates: Sequence[Estimate], id: str) -> list[Estimate]:
     """The estimates of one number, of the finest places of which a figure can hold all."""
-    some = [each for each in estimates if each.id == id and "category" not in each.where]
-    most = max((len(each.where) for each in some), default=0)
-    fine = [each for each in some if len(each.where) == most]
-    return fine if len(fine) <= MOST_ROWS else [each for each in some if len(each.where) < most]
+    rows = [each for each in estimates if each.id == id and "category" not in each.where]
+    most = max((len(each.where) for each in rows), default=0)
+    fine = [each for each in rows if len(each.where) == most]
+    return fine if len(fine) <= MOST_ROWS else [each for each in rows if len(each.where) < most]
 
 
 def _places(analysis: Analysis, plain: Sequence[Estimate], vendors: dict[str, str] | None, style: str) -> list[Figure]:
@@ -395,7 +395,7 @@ def _writing_ranked(
 
 
 def _judge_vendors(analysis: Analysis) -> dict[str, str] | None:
-    if "judge_vendor" not in analysis.held.columns:
+    if "judge_vendor" not in analysis.file.columns:
         return None
-    pairs = analysis.held.frame[["judge", "judge_vendor"]].drop_duplicates()
+    pairs = analysis.file.frame[["judge", "judge_vendor"]].drop_duplicates()
     return {str(row.judge): str(row.judge_vendor) for row in pairs.itertuples() if row.judge_vendor}

@@ -19,8 +19,8 @@ from ..verdicts.forms import NUMBER
 from . import reading
 from .cells import (
     Cells,
+    Parsed,
     Row,
-    Said,
     cells,
     combined,
     judge_vendors,
@@ -37,7 +37,7 @@ STYLES = {"pairwise": "verdicts on two answers", "ranking": "rankings", "score":
 
 
 @dataclass(frozen=True)
-class Held:
+class Verdicts:
     """The verdicts of a file in the frame of their style, and what the file told.
 
     `frame`: of pairwise the games frame with `ordered` (whether the shown order is known), `won` (what the candidate
@@ -77,7 +77,7 @@ def sides(shown: list[tuple[str, ...]]) -> tuple[list[tuple[str, str]], bool]:
     return [(min(pair), max(pair)) for pair in shown], False
 
 
-def pairwise(cells: Cells, name: str, told: frozenset[str]) -> Held:
+def pairwise(cells: Cells, name: str, filled: frozenset[str]) -> Verdicts:
     """The games frame of a tidy file, with `ordered`, `won` and `gold`; a label on other than 2 is an error."""
     raw, at = cells.raw, cells.at
     for number, row in enumerate(cells.rows):
@@ -112,7 +112,7 @@ def pairwise(cells: Cells, name: str, told: frozenset[str]) -> Held:
     )
     if "length" not in raw.table:
         frame = frame.drop(columns=["length_baseline", "length_candidate"])
-    return Held("pairwise", "tidy", name, frame, told, counts(frame), baseline)
+    return Verdicts("pairwise", "tidy", name, frame, filled, counts(frame), baseline)
 
 
 def _game(row: Row, pair: tuple[str, str], turned: bool) -> dict[str, object]:
@@ -134,34 +134,34 @@ def both_orders(cells: Cells) -> bool:
     return pairs and any(pair[::-1] in shown for pair in shown)
 
 
-def scored(cells: Cells, name: str, told: frozenset[str]) -> Held:
+def scored(cells: Cells, name: str, filled: frozenset[str]) -> Verdicts:
     """Scores of both answers of each pair as the games frame: the higher one wins, and the scores stand beside it.
 
     `score_baseline` and `score_candidate`; `gap` is the score of the first answer less that of the second. Askings are
     counted within each order.
     """
     labelled = [row._replace(verdict=_higher(row.verdict), gold=_higher(row.gold)) for row in cells.rows]
-    held = pairwise(replace(cells, raw=_asked_within(cells), rows=labelled), name, told)
+    file = pairwise(replace(cells, raw=_asked_within(cells), rows=labelled), name, filled)
     first, second = np.array([row.verdict.value or (np.nan, np.nan) for row in cells.rows])[cells.at].T
-    turned = (held.frame["first"] == FIRSTS[1]).to_numpy()
-    frame = held.frame.assign(
-        gap=np.where(held.frame["ordered"], first - second, np.nan),
+    turned = (file.frame["first"] == FIRSTS[1]).to_numpy()
+    frame = file.frame.assign(
+        gap=np.where(file.frame["ordered"], first - second, np.nan),
         score_baseline=np.where(turned, second, first),
         score_candidate=np.where(turned, first, second),
     )
     note = (
-        "Two scores a row on pairs in both orders: the higher one wins; what the place is worth is told in scores too."
+        "Two scores a row on pairs in both orders: the higher one wins; the place effect is reported in points as well."
     )
-    return replace(held, frame=frame, notes=(*held.notes, note))
+    return replace(file, frame=frame, notes=(*file.notes, note))
 
 
-def _higher(said: Said) -> Said:
+def _higher(score: Parsed) -> Parsed:
     """The label that two scores stand for; a score that is not there makes none."""
-    if said.style != "scores":
-        return said
-    gap = said.value[0] - said.value[1]
+    if score.style != "scores":
+        return score
+    gap = score.value[0] - score.value[1]
     label = "A>B" if gap > 0 else "B>A" if gap < 0 else "A=B"
-    return Said("label", label) if gap == gap else Said("", None, "unparsed")
+    return Parsed("label", label) if gap == gap else Parsed("", None, "unparsed")
 
 
 def _asked_within(cells: Cells) -> Raw:
@@ -177,10 +177,10 @@ def _asked_within(cells: Cells) -> Raw:
 
 
 def counts(frame: pd.DataFrame, value: str = "score") -> pd.DataFrame:
-    """How often each judge gave each verdict as it is written, and each outcome without one; columns of Held.counts."""
-    said = frame[value].astype(object)
-    said = said.where(frame["outcome"].astype(object) == "ok", frame["outcome"].astype(object))
-    keys = [frame["judge"], frame["condition"], said.rename("verdict")]
+    """How often each judge gave each verdict as it is written, and each outcome without one: `Verdicts.counts`."""
+    verdicts = frame[value].astype(object)
+    verdicts = verdicts.where(frame["outcome"].astype(object) == "ok", frame["outcome"].astype(object))
+    keys = [frame["judge"], frame["condition"], verdicts.rename("verdict")]
     return frame.groupby(keys, observed=True, sort=True).size().rename("n").reset_index()
 
 
@@ -210,14 +210,14 @@ def _spread(
     return pd.concat([judged.reset_index(drop=True), table.take(at).reset_index(drop=True)], axis=1)
 
 
-def _listed(cells: Cells, of: Callable[[Row, int], dict[str, object]]) -> tuple[pd.DataFrame, np.ndarray]:
-    """A frame with one row a judgment and candidate, of which `of` tells what is its own; and the rows of the file.
+def _listed(cells: Cells, fields: Callable[[Row, int], dict[str, object]]) -> tuple[pd.DataFrame, np.ndarray]:
+    """A frame with one row a judgment and candidate, of which `fields` tells what is its own; and the rows of the file.
 
     No candidate may be judged twice by one judge on one question under one condition in one asking.
     """
     sizes = np.array([len(each.shown) for each in cells.rows])
     records = [
-        {"candidate": name, "length": each.lengths[slot], "slot": slot, **of(each, slot)}
+        {"candidate": name, "length": each.lengths[slot], "slot": slot, **fields(each, slot)}
         for each in cells.rows
         for slot, name in enumerate(each.shown)
     ]
@@ -231,7 +231,7 @@ def _listed(cells: Cells, of: Callable[[Row, int], dict[str, object]]) -> tuple[
     return frame, row
 
 
-def rankings(cells: Cells, name: str, told: frozenset[str]) -> Held:
+def rankings(cells: Cells, name: str, filled: frozenset[str]) -> Verdicts:
     """The listwise frame of a tidy file of rankings, with `gold`: the name of the answer that should be first."""
 
     def one(row: Row, slot: int) -> dict[str, object]:
@@ -243,7 +243,7 @@ def rankings(cells: Cells, name: str, told: frozenset[str]) -> Held:
 
     frame, row = _listed(cells, one)
     words = {name: frame[name].astype(object) for name in ("judge", "judge_vendor", "candidate", "candidate_vendor")}
-    own = words["judge_vendor"] == words["candidate_vendor"]
+    same_vendor = words["judge_vendor"] == words["candidate_vendor"]
     frame = frame.assign(
         judge_tier="",
         judge_model=None,
@@ -252,17 +252,17 @@ def rankings(cells: Cells, name: str, told: frozenset[str]) -> Held:
         score=np.nan,
         top=(frame["rank"] == 1.0).astype(float).where(frame["rank"].notna()),
         contradicts=False,
-        own_vendor=own,
-        own_model=own & (words["judge"] == words["candidate"]),
+        own_vendor=same_vendor,
+        own_model=same_vendor & (words["judge"] == words["candidate"]),
     )
     best = frame["top"] == 1.0
     first = pd.Series(words["candidate"][best].to_numpy(), index=row[best])
     heads = frame[np.diff(row, prepend=-1) > 0]
     heads = heads.assign(first=first.reindex(range(len(heads))).to_numpy())
-    return Held("ranking", "tidy", name, frame, told, counts(heads, "first"))
+    return Verdicts("ranking", "tidy", name, frame, filled, counts(heads, "first"))
 
 
-def scores(cells: Cells, name: str, told: frozenset[str]) -> Held:
+def scores(cells: Cells, name: str, filled: frozenset[str]) -> Verdicts:
     """One row a score of a tidy file; a score that is null has the outcome of its row, or else "unparsed"."""
 
     def one(row: Row, slot: int) -> dict[str, object]:
@@ -272,8 +272,8 @@ def scores(cells: Cells, name: str, told: frozenset[str]) -> Held:
 
     frame, _ = _listed(cells, one)
     frame = frame.drop(columns="slot")
-    said = frame.assign(written=np.where(frame["score"].isna(), None, "a score"))
-    return Held("score", "tidy", name, frame, told, counts(said, "written"))
+    marked = frame.assign(written=np.where(frame["score"].isna(), None, "a score"))
+    return Verdicts("score", "tidy", name, frame, filled, counts(marked, "written"))
 
 
 SHAPES = {"label": pairwise, "ranking": rankings, "scores": scores}
@@ -281,7 +281,7 @@ SHAPES = {"label": pairwise, "ranking": rankings, "scores": scores}
 
 def load_tidy(
     path: Path, ignore_extra: bool = False, names: Mapping[str, str] | None = None, positive: str = ""
-) -> Held:
+) -> Verdicts:
     """The verdicts of a tidy file (columns: `columns.ALL`, or `names` in their place), in the frame of their style.
 
     `positive`: verdicts are grades around 0, and those above it are for the answer shown "first" (or "second").
@@ -296,14 +296,14 @@ def load_tidy(
             raise ValueError(f"{raw.place(int(empty.argmax()))}: {name} is empty")
     raw, notes = _questions(_graded(raw, positive))
     found = cells(raw)
-    told = frozenset(name for name in reading.ALL if name in raw.table and raw.table[name].notna().any())
+    filled = frozenset(name for name in reading.ALL if name in raw.table and raw.table[name].notna().any())
     shape = scored if found.style == "scores" and both_orders(found) else SHAPES[found.style]
-    held = shape(found, path.name.removesuffix(".gz").rpartition(".")[0], told)
+    file = shape(found, path.name.removesuffix(".gz").rpartition(".")[0], filled)
     clusters, words = _clusters(raw)
-    frame = frames.with_clusters(held.frame, clusters)
+    frame = frames.with_clusters(file.frame, clusters)
     most = frames.dominance_words(frame["cluster"])
     return replace(
-        held, frame=frame, notes=(*held.notes, *notes, *_ties(raw, found.style), *words, *filter(None, [most]))
+        file, frame=frame, notes=(*file.notes, *notes, *_ties(raw, found.style), *words, *filter(None, [most]))
     )
 
 
@@ -354,7 +354,7 @@ def _clusters(raw: Raw) -> tuple[dict[str, str], list[str]]:
     if name == "question_text":
         rows = rows[~twice].astype(str)
         clusters = datasets.merge_near_duplicates(dict(zip(rows["question"], rows[name], strict=True)))
-        return clusters, [words] if (words := datasets.near_duplicates_told(clusters)) else []
+        return clusters, [words] if (words := datasets.near_duplicate_words(clusters)) else []
     if twice.any():
         row = int(rows.index[twice][0])
         question = raw.table["question"].iloc[row]

@@ -14,8 +14,8 @@ from .running import (
     judge_of,
     plan,
     prepare,
-    said,
     save,
     sections,
     table,
+    terminal_card,
 )

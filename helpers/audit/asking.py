@@ -104,10 +104,10 @@ def load(folder: Path = FOLDER) -> Battery:
     more = {"digest": found, "pair": prompts.load(folder / PAIR), "score": prompts.load(folder / SCORE)}
     texts = read_yaml(path)
     battery = checked(Battery, {**texts, **more} if isinstance(texts, dict) else texts, str(path), path)
-    known = (read_yaml(folder / VERSIONS) or {}).get(battery.version, "none")
-    if known != found:
+    kept = (read_yaml(folder / VERSIONS) or {}).get(battery.version, "none")
+    if kept != found:
         raise ConfigError(
-            f"{folder}: the texts are not those of version {battery.version} (sha256 {found}, {VERSIONS} has {known}); "
+            f"{folder}: the texts are not those of version {battery.version} (sha256 {found}, {VERSIONS} has {kept}); "
             f"restore them, or give a battery of your own a version of its own: `version:` in {TEXTS} and its sha256 "
             f"in {VERSIONS}"
         )

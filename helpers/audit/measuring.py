@@ -179,7 +179,7 @@ class Finding:
     examples: tuple[str, ...] = ()
 
     @property
-    def said(self) -> str:
+    def in_words(self) -> str:
         """The verdict in the three words of the card."""
         return SAID[self.verdict]
 
@@ -203,8 +203,8 @@ def conclude(judged: pd.DataFrame, estimates: Sequence[Estimate], beside: Sequen
         if verdict in ("not shown", "hint") and smallest > 1:  # no effect is that large
             verdict, words, short = "untold", *_why("too_unsure", clusters=each.clusters)
         if verdict in ("not shown", "hint"):
-            effect = f"an effect of {whole(smallest)} pp" if math.isnan(moved) else ""
-            effect = effect or f"a bias that moves {whole(moved)} % of questions"
+            effect = f"an effect of {percent(smallest)} pp" if math.isnan(moved) else ""
+            effect = effect or f"a bias that moves {percent(moved)} % of questions"
             words = f"{words}; {effect} would have been found in {100 * POWER:.0f} % of audits"
         leaning = kept.groupby("question")["value"].mean() * math.copysign(1, each.value)
         furthest = leaning[leaning > 0].sort_values(ascending=False, kind="stable").index[:NAMED]
@@ -259,17 +259,17 @@ def _detectable(each: Estimate, kept: pd.DataFrame) -> tuple[float, float]:
     return max(detectable_effect(each.se, each.df, POWER, LEVEL), share * float(moved.mean())), math.nan
 
 
-def whole(share: float) -> int:
+def percent(share: float) -> int:
     """A share in whole hundredths, rounded up: a smaller effect than this is found less often than told.
 
-    >>> whole(0.301), whole(0.31)
+    >>> percent(0.301), percent(0.31)
     (31, 31)
     """
     return math.ceil(100 * share - 1e-9)
 
 
 def worst_first(findings: Sequence[Finding]) -> list[Finding]:
-    """Biases first, the largest on top; what cannot be told, which is no comfort, before what is fine."""
+    """Biases first, the largest on top; what cannot be told before what is fine."""
     return sorted(findings, key=lambda each: (WORST.index(each.verdict), -size(each.estimate), each.probe))
 
 
@@ -277,7 +277,7 @@ def bottom_line(findings: Sequence[Finding], judge: str, data: str) -> str:
     """One sentence: which effects the audit can see, in how many probes the judge is biased, and what of the others."""
     count, ordered = len(findings), worst_first(findings)
     biased, clear, unclear = (
-        [each.title for each in ordered if each.said == said] for said in dict.fromkeys(SAID.values())
+        [each.title for each in ordered if each.in_words == words] for words in dict.fromkeys(SAID.values())
     )
     hints = [each.title for each in ordered if each.verdict == "hint"]
     hinted = f", in {listed(hints)} a hint" if hints else ""
@@ -297,8 +297,8 @@ def _visible(findings: Sequence[Finding]) -> str:
     """The effects that probes with a finding can detect, from the most sensitive probe to the least."""
     able = [each for each in findings if each.verdict != "untold"]
     # No effect exceeds 100 pp; the limit of a bias that was found by luck can.
-    sizes = [min(whole(each.smallest), 100) for each in able if not math.isnan(each.smallest)]
-    shares = [whole(each.moved) for each in able if not math.isnan(each.moved)]
+    sizes = [min(percent(each.smallest), 100) for each in able if not math.isnan(each.smallest)]
+    shares = [percent(each.moved) for each in able if not math.isnan(each.moved)]
     seen, kinds = [], {"effects above": ("pp", sizes), "biases that move at least": ("% of questions", shares)}
     for words, (unit, values) in kinds.items():
         low, high = min(values, default=0), max(values, default=0)

@@ -18,7 +18,7 @@ from .. import judge as engine, paths, verdicts
 from ..config import ConfigError, load_limits, load_models, model_of, perhaps
 from ..config.models import AUDITED
 from ..escaping import markdown
-from ..export import PROTOCOL, as_json, held, numbers, this_run, write
+from ..export import PROTOCOL, as_json, list_contents, numbers, this_run, write
 from ..figures import Figure, show_audit_card
 from ..figures.style import METADATA, style as style_of
 from ..judge.budget import cost, enough
@@ -32,48 +32,48 @@ from ..words import CardLine, listed, p_text, plain
 from ..words.numbers import load_numbers
 from . import measuring
 from .asking import NAME, PROBES, WORDS, Battery, load, trials
-from .measuring import Finding, outcomes, whole, worst_first
+from .measuring import Finding, outcomes, percent, worst_first
 
 
 def judge_of(
     name: str,
     base_url: str | None = None,
-    own: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
     knowledge: Mapping[str, Question] | None = None,
 ) -> Model:
     """The judge of that name in models.yaml or, with a `base_url`, the model that is called so there.
 
-    `own` has settings of the latter: `revision` says which weights answer there (else the address), `price` is in US
+    `settings` are those of the latter: `revision` says which weights answer there (else the address), `price` is in US
     dollars a million tokens. What cannot be used is a ConfigError, a price that nobody knows a NoPrice.
     """
-    given = {key: value for key, value in (own or {}).items() if value is not None}
-    known = load_models(paths.MODELS, knowledge)
+    options = {key: value for key, value in (settings or {}).items() if value is not None}
+    models = load_models(paths.MODELS, knowledge)
     if base_url is not None:
-        judge = _model_at(name, base_url, given)
-    elif given:
-        flags = ", ".join(f"--{key.replace('_', '-')}" for key in given)
+        judge = _model_at(name, base_url, options)
+    elif options:
+        flags = ", ".join(f"--{key.replace('_', '-')}" for key in options)
         raise ConfigError(f"{flags}: belongs to --base-url; a model of models.yaml has it in its entry")
-    elif name not in known:
+    elif name not in models:
         raise ConfigError(
-            f"--model {name}: no such model in models.yaml{perhaps([name], known)}; there are: {', '.join(known)}. "
+            f"--model {name}: no such model in models.yaml{perhaps([name], models)}; there are: {', '.join(models)}. "
             "A model of a server that is not listed there needs --base-url"
         )
     else:
-        judge = known[name]
+        judge = models[name]
         if judge.simulated:
             simulated.traits_of(judge)
-    load_limits({**known, judge.name: judge})  # what is wrong there shows before anything is asked
+    load_limits({**models, judge.name: judge})  # what is wrong there shows before anything is asked
     return judge
 
 
-def _model_at(name: str, base_url: str, given: Mapping[str, Any]) -> Model:
-    revision = {"weights": given["revision"]} if given.get("revision") else {"served_at": base_url}
+def _model_at(name: str, base_url: str, options: Mapping[str, Any]) -> Model:
+    revision = {"weights": options["revision"]} if options.get("revision") else {"served_at": base_url}
     entry = {"provider": "openai", "model_id": name, "vendor": "", "base_url": base_url, "revision": revision}
-    if "price" in given:
-        entry["price"] = dict(zip(("input", "output"), given["price"], strict=True))
+    if "price" in options:
+        entry["price"] = dict(zip(("input", "output"), options["price"], strict=True))
     # The default of servers is no 0, and verdicts drawn at random hide what moves them.
     entry["params"] = {"temperature": 0}
-    entry |= {key: given[key] for key in ("api_key_env", "max_tokens", "structured", "params") if key in given}
+    entry |= {key: options[key] for key in ("api_key_env", "max_tokens", "structured", "params") if key in options}
     # The name of its file of replies, too.
     slug = re.sub(r"[^a-z0-9_.-]+", "_", name.lower())[:58]
     judge = model_of(f"{AUDITED}{slug}", entry, "--base-url and --model")
@@ -127,8 +127,8 @@ def prepare(
 ) -> tuple[Battery, Model]:
     """The battery and the judge, with `limits` (concurrency, timeout_seconds); a key among them is refused."""
     names = {"base_url": "address", "api_key_env": "variable"}  # "api_key_env" itself reads like a key
-    given = {"model": model, "base_url": base_url, **(settings or {})}
-    refuse({names.get(name, name): value for name, value in given.items() if value is not None})
+    options = {"model": model, "base_url": base_url, **(settings or {})}
+    refuse({names.get(name, name): value for name, value in options.items() if value is not None})
     battery = load()
     judge = judge_of(model, base_url, settings, battery.knowledge)
     return battery, replace(judge, **{name: value for name, value in limits.items() if value})
@@ -227,10 +227,10 @@ def render_card(audit: Audit) -> str:
 
 def sections(audit: Audit) -> str:
     """What the card says below its table, as Markdown with headings: noise, what came back, what was asked."""
-    known = {each.id: each for each in audit.beside}
-    p = "" if math.isnan(known["excess_flip"].p) else f", p {p_text(known['excess_flip'].p)}"
+    control = {each.id: each for each in audit.beside}
+    p = "" if math.isnan(control["excess_flip"].p) else f", p {p_text(control['excess_flip'].p)}"
     parts = {
-        "When nothing is manipulated": [line.format(**known, p=p) for line in CARD["described"]],
+        "When nothing is manipulated": [line.format(**control, p=p) for line in CARD["described"]],
         "What came back": [*_rows("condition", outcomes(audit.judged)), "", *_facts(audit)],
         "What was asked, and what it cannot tell": _probes(),
     }
@@ -256,13 +256,13 @@ def caption(audit: Audit) -> str:
     return CARD["simulated"] + caption if audit.data == "simulated" else caption
 
 
-def said(audit: Audit) -> str:
+def terminal_card(audit: Audit) -> str:
     """The card for the terminal: one screen, worst first."""
     lines = [headline(audit), *_warnings(audit), ""]
     for each in worst_first(audit.findings):
         found = {"hint": "a hint; found from ", "not shown": "found from "}.get(each.verdict)
         why = f"{found}{_detected(each)}" if found else each.words
-        lines.append(f"{each.title:<17}{each.said:<16}{each.estimate!s:<28}{why}".rstrip())
+        lines.append(f"{each.title:<17}{each.in_words:<16}{each.estimate!s:<28}{why}".rstrip())
     return "\n".join(lines).replace("**", "")
 
 
@@ -288,7 +288,7 @@ def table(audit: Audit) -> str:
     for each in worst_first(audit.findings):
         examples = f" (most on: {', '.join(each.examples)})" if each.examples else ""
         loss = f"; {each.read} of {each.asked} comparisons read" if each.read < each.asked else ""
-        verdict = f"**{each.said}**" if each.verdict == "bias" else each.said
+        verdict = f"**{each.in_words}**" if each.verdict == "bias" else each.in_words
         p = "" if math.isnan(each.p) else p_text(each.p).removeprefix("= ")
         rows[each.title] = [verdict, each.estimate, p, _detected(each), f"{each.words}{examples}{loss}"]
     columns = ["verdict", "effect [95 %]", "p", "found from", "why"]
@@ -305,8 +305,8 @@ def _rows(name: str, frame: pd.DataFrame) -> Iterator[str]:
 
 def _detected(each: Finding) -> str:
     if not math.isnan(each.smallest):
-        return f"{whole(each.smallest)} pp"
-    return "" if math.isnan(each.moved) else f"{whole(each.moved)} % of questions"
+        return f"{percent(each.smallest)} pp"
+    return "" if math.isnan(each.moved) else f"{percent(each.moved)} % of questions"
 
 
 def _facts(audit: Audit) -> list[str]:
@@ -383,7 +383,7 @@ def _probe(each: Finding) -> dict[str, Any]:
     (number,) = numbers([each.estimate])
     return {
         "probe": each.probe,
-        "verdict": each.said,
+        "verdict": each.in_words,
         "hint": each.verdict == "hint",
         "words": each.words,
         **number,
@@ -404,15 +404,15 @@ def identity(judge: Model) -> str:
 
 def check(folder: Path, judge: Model, force: bool = False) -> None:
     """Refuse a folder that cannot be written into, or holds anything but this judge's card, before anything is paid."""
-    there = held(folder, "--to")
+    there = list_contents(folder, "--to")
     if force or not there:
         return
     try:
         card = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-        name, known = (card["judge"][key] if card["experiment"] == NAME else "" for key in ("name", "identity"))
+        name, identifier = (card["judge"][key] if card["experiment"] == NAME else "" for key in ("name", "identity"))
     except (OSError, ValueError, KeyError, TypeError):
-        name = known = ""
-    if (name, known) != (judge.name, identity(judge)):
+        name = identifier = ""
+    if (name, identifier) != (judge.name, identity(judge)):
         what = f"the card of {name}" if name != judge.name else f"the card of another model that is called {name}"
         what = what if name else ", ".join(there[:5])
         raise ValueError(f"{folder}: holds {what}; --to names another folder, --force writes into this one")

@@ -88,8 +88,8 @@ def counted(votes: pd.DataFrame) -> Counted:
     own = voted.groupby(["pair", "voter"])["vote"].transform("size")
     voted = voted.assign(others=voted.groupby("pair")["vote"].transform("size") - own)
     judged = votes[votes["kind"] == "judge"]
-    said = judged["verdict"].where(judged["verdict"].notna(), judged["outcome"])
-    words = said.map(lambda word: SAID.index(word) if word in SAID else SAID.index("unreadable"))
+    verdict = judged["verdict"].where(judged["verdict"].notna(), judged["outcome"])
+    words = verdict.map(lambda word: SAID.index(word) if word in SAID else SAID.index("unreadable"))
     judged = judged.assign(said=words)
     met = judged[["pair", "voter", "said"]].merge(voted, on="pair", suffixes=("", "_person"))
     shape, tables, unread = (len(questions), len(SAID), 3), {}, SAID.index("unreadable")
@@ -175,8 +175,8 @@ def _of_group(
     # A category is a stratum only where every question has one.
     apart = "category" in frame and (frame.groupby("question_id")["category"].nunique(dropna=False) == 1).all()
     strata = "category" if apart else None
-    whole = frame.assign(least=frame["correct"].fillna(0.0), lost=frame["correct"].isna().astype(float))
-    read, least, lost = (cluster_sums(whole, c, "question_id", "judge", strata) for c in ("correct", "least", "lost"))
+    bounded = frame.assign(least=frame["correct"].fillna(0.0), lost=frame["correct"].isna().astype(float))
+    read, least, lost = (cluster_sums(bounded, c, "question_id", "judge", strata) for c in ("correct", "least", "lost"))
     for judge, weights in column_weights(read, average=False).items():
         place = {**where, "judge": judge}
         yield estimate("gold_accuracy", place, contrast(read, weights, null=chance), data)
@@ -190,7 +190,7 @@ def _of_group(
                 yield estimate("gold_accuracy_by_category", place, contrast(sums, weights, null=chance), data)
     strata = strata if read.strata is not None else None
     for one, other in _pairs(read.columns, pairs):
-        both = whole[whole["judge"].isin([one, other]) & whole["correct"].notna()]
+        both = bounded[bounded["judge"].isin([one, other]) & bounded["correct"].notna()]
         shared = both[both.groupby("question_id")["judge"].transform("nunique") == 2]
         sums = cluster_sums(shared, "correct", "question_id", "judge", strata)
         gap = contrast(sums, [1.0 if judge == one else -1.0 for judge in sums.columns])
@@ -316,11 +316,11 @@ def _of_judge(rows: pd.DataFrame, where: dict[str, str], data: str, random_sampl
         twice = table.index[table.index.duplicated()][0]
         raise ValueError(f"item {twice}: judge {where['judge']} judged it twice; expected one verdict an item")
     kinds = [name for name in KINDS if name in table.columns]
-    given = Labels(table["predicted"], table["label"].dropna(), clusters_of(table), table[kinds] if kinds else None)
+    labels = Labels(table["predicted"], table["label"].dropna(), clusters_of(table), table[kinds] if kinds else None)
     try:
-        corrected = prediction_powered_mean(given, random_sample=random_sample)
+        corrected = prediction_powered_mean(labels, random_sample=random_sample)
     except NotRandomSample as refusal:
-        corrected = no_interval(NAN, len(given.labels), clusters_of(table).nunique(), f"refused: {refusal}")
+        corrected = no_interval(NAN, len(labels.labels), clusters_of(table).nunique(), f"refused: {refusal}")
     yield estimate("people_rate", where, corrected, data)
     yield estimate("people_rate_labels", where, clustered_mean(table["label"], clusters_of(table)), data)
     yield estimate("people_rate_judge", where, clustered_mean(table["predicted"], clusters_of(table)), data)
@@ -344,9 +344,9 @@ def counted_of(block: Mapping[str, Any]) -> Counted:
     people = _table(block["people"], size, VERDICTS)
     judges = {}
     for judge, cells in block["judges"].items():
-        given = _table(cells["votes"], size, SAID)
-        shared = given * cells["others"] if "others" in cells else _table(cells["shared"], size, SAID)
-        judges[judge] = Tables(given, shared, cells["judged"], cells["lost"])
+        table = _table(cells["votes"], size, SAID)
+        shared = table * cells["others"] if "others" in cells else _table(cells["shared"], size, SAID)
+        judges[judge] = Tables(table, shared, cells["judged"], cells["lost"])
     return Counted(size, judges, people)
 
 
@@ -406,8 +406,8 @@ def _of_both_orders(block: Mapping[str, Any], source: Mapping[str, str]) -> Iter
     # Counts do not tell which instance is which: every judge has its own, and no two are compared.
     yield from accuracy(frame, "published", CHANCE, pairs=())
     pooled = frame[frame["category"].str.startswith(POOLED)]
-    whole = accuracy(pooled.drop(columns="category"), "published", CHANCE, pairs=())
-    for each in whole:
+    found = accuracy(pooled.drop(columns="category"), "published", CHANCE, pairs=())
+    for each in found:
         if each.id == "gold_accuracy":
             yield replace(each, id="gold_accuracy_by_category", where={**each.where, "category": POOLED})
     for names, cells in block.get("joint", {}).items():

@@ -46,10 +46,10 @@ def loss_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 
 def loss_words(changes: Sequence[Estimate]) -> str:
     """Which conditions lose more verdicts than the control, or fewer; "" where none is shown to."""
-    told = [
+    clauses = [
         f"{'more' if each.value > 0 else 'fewer'} verdicts are lost under *{each.where['condition']}* "
         f"({each.method.rpartition('lost: ')[2]}, Holm p {p_text(each.p)}): its effect may come from what was lost"
         for each in changes
         if each.p < LEVEL
     ]
-    return f"Careful: {'; '.join(told)}." if told else ""
+    return f"Careful: {'; '.join(clauses)}." if clauses else ""

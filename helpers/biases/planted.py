@@ -69,17 +69,17 @@ def planted_table(
     judges = asked.experiment.judges
     if asked.data != "simulated" or not asked.judgments or not all(judge.simulated for judge in judges):
         return NONE
-    given = [row for row in rows(asked, estimates) if math.isfinite(row.found.value) and math.isfinite(row.truth)]
-    if not given:
+    finite = [row for row in rows(asked, estimates) if math.isfinite(row.found.value) and math.isfinite(row.truth)]
+    if not finite:
         return "SIMULATED judges, but nothing was measured that something planted could be compared with."
     head = ["| SIMULATED | of | planted, in the simulator | planted | found | found in |", "|---|---|---|---|---|---|"]
     confirmed = families(estimates) if families else confirmatory(module, estimates)
-    chances = [chance(row, confirmed) for row in given]
-    lines = [_line(row, share) for row, share in zip(given, chances, strict=True)]
-    bounded = [row for row in given if not math.isnan(row.found.low)]
-    held = sum(row.found.low <= row.truth <= row.found.high for row in bounded)
-    told = f"{held} of {len(bounded)} intervals include what was planted. " if bounded else ""
-    return "\n".join([*head, *lines, "", f"{told}{_weak(given, chances)}{READ} {text_of(module, 'planted')}"])
+    chances = [chance(row, confirmed) for row in finite]
+    lines = [_line(row, share) for row, share in zip(finite, chances, strict=True)]
+    bounded = [row for row in finite if not math.isnan(row.found.low)]
+    covered = sum(row.found.low <= row.truth <= row.found.high for row in bounded)
+    summary = f"{covered} of {len(bounded)} intervals include what was planted. " if bounded else ""
+    return "\n".join([*head, *lines, "", f"{summary}{_weak(finite, chances)}{READ} {text_of(module, 'planted')}"])
 
 
 def chance(row: Planted, families: Sequence[tuple[Sequence[Estimate], int]]) -> float:

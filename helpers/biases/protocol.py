@@ -107,11 +107,15 @@ def answers_then_verdicts(
     """The trials of an experiment whose candidates answer first, unless their answers are published."""
 
     def trials(
-        stage: str, experiment: Experiment, questions: Sequence[Question], said: Replies, given: Answers | None = None
+        stage: str,
+        experiment: Experiment,
+        questions: Sequence[Question],
+        replies: Replies,
+        prior: Answers | None = None,
     ) -> list[Trial]:
         if stage == "answers":
-            return [] if given is not None else answer_trials(experiment, questions)
-        written = given if given is not None else answers(experiment, questions, said)
+            return [] if prior is not None else answer_trials(experiment, questions)
+        written = prior if prior is not None else answers(experiment, questions, replies)
         return judge_trials(experiment, questions, written)
 
     return trials
@@ -394,7 +398,7 @@ class Bias:
     questions: Callable[[Mapping[str, Any], int], Sequence[Question]] | None = None
     #: The model that candidates are compared with on a question.
     baseline_of: Callable[[Experiment, Question], Model | None] = lambda experiment, question: None
-    answers: Callable[[Experiment, Sequence[Question], Replies], Answers] = lambda experiment, questions, said: {}
+    answers: Callable[[Experiment, Sequence[Question], Replies], Answers] = lambda experiment, questions, replies: {}
     tidy: Callable[[Iterable[Judgment], Answers], pd.DataFrame] = tidy
     published_frame: Callable[[pd.DataFrame], pd.DataFrame] = published_frame
     #: The share that the power of a test depends on, NaN where it is another test.
@@ -411,10 +415,10 @@ def load_bias(name: str) -> Bias:
     module = importlib.import_module(f".{name}", __package__)
     usual = {each.__name__: partial(each, name) for each in (confirmatory, card, headline, finding)}
     names = {at: each.name for each in fields(Bias) for at in (each.name, each.name.upper())}
-    own = {field: getattr(module, at) for at, field in names.items() if hasattr(module, at)}
-    if "stages" not in own:
-        usual["trials"] = partial(_by_question, own.pop("trials"), getattr(module, "INTERLEAVED", None))
-    return Bias(**{**usual, **own})
+    hooks = {field: getattr(module, at) for at, field in names.items() if hasattr(module, at)}
+    if "stages" not in hooks:
+        usual["trials"] = partial(_by_question, hooks.pop("trials"), getattr(module, "INTERLEAVED", None))
+    return Bias(**{**usual, **hooks})
 
 
 def _by_question(
@@ -423,8 +427,8 @@ def _by_question(
     stage: str,
     experiment: Experiment,
     questions: Sequence[Question],
-    said: Replies,
-    given: Answers | None = None,
+    replies: Replies,
+    prior: Answers | None = None,
 ) -> list[Trial]:
     found = [trial for question in questions for trial in trials(experiment, question)]
     return found if keys is None else interleave(found, experiment.seed, *keys)

@@ -15,7 +15,7 @@ from ..figures.style import METADATA
 from ..judge import Budget, check_keys
 from ..run import caution, cells as run_cells
 from ..run.cells import OURS, Cell, Outcome, read_grid
-from ..run.matrix import Matrix, held, local, prepare, run_matrix
+from ..run.matrix import Matrix, local, locked, prepare, run_matrix
 from ..run.showing import SOURCES
 from .printing import afforded, echo
 
@@ -23,7 +23,7 @@ from .printing import afforded, echo
 def plan_grid(grid: Path, parameters: Mapping[str, Any]) -> bool:
     """Print the plan of all cells that are not done; whether it fits into the budget, where one is given."""
     with _prepared(grid, parameters) as (_, matrix):
-        settled = (experiment for some in matrix.experiments.values() for experiment in some)
+        settled = (experiment for cells in matrix.experiments.values() for experiment in cells)
         for note in dict.fromkeys(map(caution, settled)):
             if note:
                 echo(f"Note: {note}")
@@ -103,7 +103,7 @@ def _prepared(grid: Path, parameters: Mapping[str, Any]) -> Iterator[tuple[list[
     out, replies = (_folder(parameters, name) for name in ("out", "store"))
     folder, budget = out or paths.RUNS / f"matrix-{grid.stem}", _budget(parameters)
     cells = read_grid(grid, {name: value for name, value in parameters.items() if name not in OURS})
-    with held(folder):
+    with locked(folder):
         matrix = prepare(cells, folder, replies or paths.REPLIES, budget)
         before = len(cells) - len(matrix.cells)
         echo(f"{len(cells)} cells, {before} of them done before; results go to {folder}\n{matrix.plan}")

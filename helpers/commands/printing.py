@@ -70,9 +70,9 @@ def cost_of(models: Mapping[str, Model]) -> Cost:
     return cost
 
 
-def afforded(planned: Plan, budget: Budget, given: bool, what: str, option: str = "-p budget_usd") -> bool:
-    """Say whether a plan fits into a budget, or, where none was `given`, what to give; False where one is too small."""
-    if planned.usd and not given:
+def afforded(planned: Plan, budget: Budget, typed: bool, what: str, option: str = "-p budget_usd") -> bool:
+    """Say whether a plan fits into a budget, or, where none was `typed`, what to give; False where one is too small."""
+    if planned.usd and not typed:
         can, give = dollars(planned.usd), enough(planned.usd)
         echo(f"{what} can cost up to {can} and asks nothing unless it may: {option} {give}")
         return True

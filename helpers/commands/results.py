@@ -42,7 +42,7 @@ from .printing import afforded, concurrency, echo, parameter, parameters, timeou
 def audit(
     model: str, base_url: str | None, budget_usd: float | None, only_plan: bool, stored: bool, concurrency: int | None,
     timeout_seconds: float | None, keep_going: bool, folder: Path | None, force: bool, store: Path, figure_style: str,
-    text: bool, **own: Any,
+    text: bool, **more: Any,
 ) -> None:  # fmt: skip
     """Ask one judge a frozen battery of some 600 short calls, and say which manipulations move its verdicts.
 
@@ -56,20 +56,20 @@ def audit(
         raise click.UsageError("--plan says what asking would cost, --stored asks nothing; leave out one of them")
     if budget_usd is not None and not math.isfinite(budget_usd):
         raise click.BadParameter(f"{budget_usd} is not a finite number", param_hint="--budget-usd")
-    if own["params"] is not None:
-        refuse({"params": own["params"]})
-        own["params"] = parse_yaml(own["params"], "--params")
-    own["structured"] = False if text else None
-    battery, judge = room.prepare(model, base_url, own, concurrency=concurrency, timeout_seconds=timeout_seconds)
+    if more["params"] is not None:
+        refuse({"params": more["params"]})
+        more["params"] = parse_yaml(more["params"], "--params")
+    more["structured"] = False if text else None
+    battery, judge = room.prepare(model, base_url, more, concurrency=concurrency, timeout_seconds=timeout_seconds)
     target = folder.expanduser() if folder else Path.cwd() / f"audit-{judge.name.removeprefix(AUDITED)}"
     store = store.expanduser().resolve()
     if not only_plan:
         room.check(target, judge, force)
     if not stored:
         judge = asyncio.run(room.as_it_is_served(judge))
-        planned, given = room.plan(battery, judge, store), budget_usd is not None
+        planned, stated = room.plan(battery, judge, store), budget_usd is not None
         echo(planned)
-        fits = afforded(planned, Budget(budget_usd or 0.0), given, f"An audit of {judge.name}", "--budget-usd")
+        fits = afforded(planned, Budget(budget_usd or 0.0), stated, f"An audit of {judge.name}", "--budget-usd")
         if only_plan:
             sys.exit(0 if fits else 1)
     try:
@@ -79,7 +79,7 @@ def audit(
             echo(interrupt, err=True)
         raise KeyboardInterrupt from None
     written = room.save(done, target, figure_style)
-    echo(f"\n{room.said(done)}\n\n{len(written)} files in {target}")
+    echo(f"\n{room.terminal_card(done)}\n\n{len(written)} files in {target}")
 
 
 @click.command()
@@ -98,7 +98,7 @@ def check(places: tuple[Path, ...]) -> None:
         echo(f"{_short(hit.path)}:{hit.place}: {what}")
     for path, why in checked.closed:
         echo(f"{_short(path)}: not looked into: {why}", err=True)
-    names, absent = room.known()
+    names, absent = room.list_variables()
     found = f"{len(checked.hits)} places hold a key" if checked.hits else "no key found"
     looked = f"Looked for: {', '.join(names) or 'no variable of this environment'}, and what looks like a key."
     echo(f"{checked.files} files ({checked.size / 1e6:.1f} MB): {found}. {looked}")
@@ -164,15 +164,15 @@ def analyze(file: str, out: str | None, force: bool, figure_style: str, **option
     a file or folder of Arena-Hard, FastChat, AlpacaEval, Inspect, LLM-Eval and others. No keys, no config.
     """
     from ..analyze import saying
-    from ..analyze.analysis import analyze as of
+    from ..analyze.analysis import analyze as analyze_file
     from ..analyze.saying import summary
     from ..figures.style import style
 
-    style(figure_style)  # an unknown one is told before anything is computed
+    style(figure_style)  # an unknown one is refused before anything is computed
     folder = Path(out).expanduser() if out else Path.cwd() / saying.name_of(file)
     saying.check(folder, force)
     options["names"] = dict(each.partition("=")[::2] for each in options["names"])
-    found = of(file, **options | {"positive": options["positive"] or ""})
+    found = analyze_file(file, **options | {"positive": options["positive"] or ""})
     written = saying.write(found, folder, force, figure_style)
     echo(f"{summary(found)}\n\n{len(written)} files in {folder}")
 
@@ -193,7 +193,7 @@ def paper(style: str, folder: Path, places: tuple[str, ...], force: bool) -> Non
     """
     from .. import paper as room
 
-    done = room.write(style, folder.expanduser(), places, force, lambda told: echo(told, err=True))
+    done = room.write(style, folder.expanduser(), places, force, lambda text: echo(text, err=True))
     for note in done.notes:
         echo(f"note: {note}", err=True)
     echo(f"{len(done.files)} files in {done.folder}: \\input{{recuse}} in your preamble; example.tex shows how")

@@ -48,10 +48,10 @@ def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
         return
     lines, replies, size = (sum(getattr(each, name) for each in found) for name in ("lines", "replies", "bytes"))
     total = f"{folder}: {_many(len(found), 'file')}, {lines:,} lines, {replies:,} replies, {_size(size)}"
-    echo("\n".join([total, *map(_told, found)]))
+    echo("\n".join([total, *map(_render_contents, found)]))
 
 
-def _told(found: Any) -> str:
+def _render_contents(found: Any) -> str:
     """The contents of one file in a few lines."""
     from ..judge import dollars
 
@@ -127,20 +127,20 @@ def _state(found: Any) -> str:
     odd = Counter(line.kind for line in found.odd)
     if not odd:
         return f"{', '.join(lines)}, whole"
-    told = [f"{found.lines - odd.total():,} whole", *(f"{count:,} {_ODD[kind]}" for kind, count in odd.items())]
-    return f"{', '.join(lines)}: {', '.join(told)}"
+    parts = [f"{found.lines - odd.total():,} whole", *(f"{count:,} {_ODD[kind]}" for kind, count in odd.items())]
+    return f"{', '.join(lines)}: {', '.join(parts)}"
 
 
 def _mended(done: Any, found: Any) -> str:
     """What a repair did, and only that."""
     back = f", {done.rescued:,} whole within put back" if done.rescued else ""
     again = "what is missing now is asked again by the next run"
-    told = [f"{_many(done.moved, 'line')} moved to {done.side.name}{back}; {again}"] if done.moved else []
+    parts = [f"{_many(done.moved, 'line')} moved to {done.side.name}{back}; {again}"] if done.moved else []
     if any(line.kind == "unended" for line in found.odd):
-        told.append("the line end that was missing is added")
+        parts.append("the line end that was missing is added")
     if done.left:
-        told.append(f"{_many(done.left, 'line')} of another version left in place")
-    return "; ".join(told)
+        parts.append(f"{_many(done.left, 'line')} of another version left in place")
+    return "; ".join(parts)
 
 
 @store.command()
@@ -166,9 +166,9 @@ def take(file: Path, model: str | None, folder: Path) -> None:
     from ..config import ConfigError, load_models, perhaps
     from ..store import import_file
 
-    if model is not None and model not in (known := load_models()):
-        near = perhaps([model], known)
-        raise ConfigError(f"--model {model}: no such model in models.yaml{near}; there are: {', '.join(known)}")
+    if model is not None and model not in (models := load_models()):
+        near = perhaps([model], models)
+        raise ConfigError(f"--model {model}: no such model in models.yaml{near}; there are: {', '.join(models)}")
     if file.suffix.lower() in (".csv", ".parquet"):
         raise click.BadParameter(f"{file}: tables are for reading; export to .jsonl to import it again")
     _say(import_file(file, folder, model))
@@ -187,13 +187,13 @@ def merge(other: Path, folder: Path) -> None:
 def _say(joined: list[Any]) -> None:
     from ..config import load_models
 
-    known = load_models()
+    models = load_models()
     for each in joined:
-        told = [(each.further, "more to what has a reply already (kept; the first counts)")]
-        told += [(each.failures, "failed attempts"), (each.same, "were here already")]
+        parts = [(each.further, "more to what has a reply already (kept; the first counts)")]
+        parts += [(each.failures, "failed attempts"), (each.same, "were here already")]
         torn = ["a torn last line left out"] if each.torn else []
-        echo(f"{each.model}: {', '.join([f'{each.new:,} replies added', *_there(*told), *torn])}")
-        if each.model not in known:
+        echo(f"{each.model}: {', '.join([f'{each.new:,} replies added', *_there(*parts), *torn])}")
+        if each.model not in models:
             echo(f"note: models.yaml has no model '{each.model}': an entry of that name will find these replies")
     if not joined:
         echo("nothing to take in")

@@ -167,22 +167,22 @@ def load_config(name: str) -> ExperimentConfig:
     return load_settings(ExperimentConfig, name, experiment_names(), "no experiment '{name}'; there are: {known}")
 
 
-def load_settings(kind: type[Settings], name: str, known: Sequence[str], unknown: str) -> Settings:
-    """The config.yaml of a name, checked; words of an `unknown` one, which is none of those `known`."""
-    if name not in known:
-        raise ConfigError(unknown.format(name=name, known=", ".join(known)))
+def load_settings(kind: type[Settings], name: str, names: Sequence[str], unknown: str) -> Settings:
+    """The config.yaml of a name, checked; words of an `unknown` one, which is none of those `names`."""
+    if name not in names:
+        raise ConfigError(unknown.format(name=name, known=", ".join(names)))
     path = paths.EXPERIMENTS / name / "config.yaml"
-    return checked(kind, read_yaml(path), f"experiments/{name}/config.yaml", path, context=known)
+    return checked(kind, read_yaml(path), f"experiments/{name}/config.yaml", path, context=names)
 
 
 def settle_parameters(
-    kind: type[Settings], name: str, given: Mapping[str, Any], usual: Mapping[str, Any], context: Any
+    kind: type[Settings], name: str, chosen: Mapping[str, Any], usual: Mapping[str, Any], context: Any
 ) -> tuple[Settings, dict[str, Any], Path]:
     """Parameters, where null those that are `usual`; those that are not the defaults; and the folder of the results."""
     defaults = defaults_of(kind)
-    if unknown := sorted(set(given) - set(defaults)):
+    if unknown := sorted(set(chosen) - set(defaults)):
         raise ConfigError(f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(defaults)}")
-    changed = {key: given[key] for key in defaults if key in given and given[key] != defaults[key]}
+    changed = {key: chosen[key] for key in defaults if key in chosen and chosen[key] != defaults[key]}
     usual = {key: value for key, value in usual.items() if key in defaults and value and defaults[key] is None}
     settled = checked(kind, {**usual, **changed}, f"parameters of {name}", context=context)
     digest = short_hash(json.dumps(changed, sort_keys=True, default=str), digits=10)
@@ -192,7 +192,7 @@ def settle_parameters(
 
 def builtin_knowledge() -> dict[str, Question]:
     """What simulated models know: every built-in question that has answer points, by its text and options as shown."""
-    known = {}
+    questions = {}
     for path in (*sorted(paths.DATA.glob("*/passages.jsonl")), *sorted(paths.DATA.glob("*/questions.jsonl"))):
         for record in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
             for each in record.get("questions", [record]):
@@ -200,8 +200,8 @@ def builtin_knowledge() -> dict[str, Question]:
                 facts = {"points": tuple(points), "options": tuple(options), "gold": each.get("gold")}
                 if points:
                     text = "\n".join([each["text"], *map("{}) {}".format, "ABCD", options)])
-                    known[text] = Question(each["id"], record["category"], each["text"], **facts)
-    return known
+                    questions[text] = Question(each["id"], record["category"], each["text"], **facts)
+    return questions
 
 
 def load_experiment(name: str, models_file: Path | None = None, **parameters: Any) -> Experiment:
@@ -213,8 +213,8 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     load_limits(models)  # what is wrong there shows before anything is asked
     usual = config.options | {key: getattr(config, key) for key in ("judges", "candidates", "repeats", "concurrency")}
     settled, changed, out = settle_parameters(_parameters_of(config), name, parameters, usual, models)
-    own = config.options | {key: getattr(settled, key) for key in config.parameters}
-    own |= {kind: own[key] for key, kind in config.kinds.items() if kind == "categories"}
+    extra = config.options | {key: getattr(settled, key) for key in config.parameters}
+    extra |= {kind: extra[key] for key, kind in config.kinds.items() if kind == "categories"}
     source = settled.judgments
     idle = ["candidates", "repeats", *config.asking] if source not in ("ask", "stored") else []
     if source in ("ask", "stored", "hub"):  # where no file of judgments is read
@@ -233,7 +233,7 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
         "out": out,
         "store": Path(settled.store).expanduser().resolve() if settled.store else paths.REPLIES,
         "default": not changed,
-        "own": own,
+        "extra": extra,
         "folder": paths.EXPERIMENTS / name,
         "shared": paths.EXPERIMENTS / (config.extends or name),
         "builtin": paths.DATA / (config.extends or name) / config.builtin,
@@ -261,14 +261,14 @@ def limits_of(experiment: Experiment) -> dict[str, float]:
 
 def _refuse_made_up(experiment: Experiment, kinds: Mapping[str, Any], models: Mapping[str, Model]) -> None:
     """Refuse (ConfigError) to pay real models for work on texts of simulated ones that nobody named."""
-    own = experiment.own
-    if experiment.judgments != "ask" or own.get("answers", "ask") != "ask":
+    extra = experiment.extra
+    if experiment.judgments != "ask" or extra.get("answers", "ask") != "ask":
         return
     writing = {"candidates": experiment.candidates}
-    writing |= {key: own[key].values() for key, kind in kinds.items() if kind == "models"}
+    writing |= {key: extra[key].values() for key, kind in kinds.items() if kind == "models"}
     made_up = [key for key in writing if key not in experiment.parameters and any(x.simulated for x in writing[key])]
     real = ", ".join(judge.name for judge in experiment.judges if not judge.simulated)
-    working = [(key, each) for key, each in own.items() if isinstance(each, Model) and not each.simulated]
+    working = [(key, each) for key, each in extra.items() if isinstance(each, Model) and not each.simulated]
     payees = [f"real judges ({real})"] * bool(real) + [f"the real {key} {each.name}" for key, each in working]
     if made_up and payees:
         facts = {"absent": " and ".join(made_up), "lists": [f"{key}=[...]" for key in made_up]}

@@ -120,9 +120,9 @@ def model_of(
     return Model(name, **fields, knowledge=(knowledge or {}) if entry.provider == "simulated" else {})
 
 
-def perhaps(names: Sequence[str], known: Sequence[str]) -> str:
+def perhaps(names: Sequence[str], valid: Sequence[str]) -> str:
     """What an error adds to unknown names: the nearest known one of each, in brackets, if any is near."""
-    near = dict.fromkeys(found for name in names for found in get_close_matches(name, [*known], 1))
+    near = dict.fromkeys(found for name in names for found in get_close_matches(name, [*valid], 1))
     return f" (did you mean {', '.join(near)}?)" if near else ""
 
 
@@ -130,9 +130,9 @@ def known_models(names: list[str], info: ValidationInfo, published: bool = False
     """The models with these names; ValueError where one is unknown, or only edits and cannot be `published`."""
     models, role = info.context or {}, str(info.field_name).removesuffix("s")
     if unknown := [name for name in names if name not in models]:
-        known = sorted(name for name, model in models.items() if published or model.vendor != RULES)
+        valid = sorted(name for name, model in models.items() if published or model.vendor != RULES)
         words = "unknown_or_published" if published else "unknown_model"
-        raise ValueError(fault(words, role=role, names=unknown, near=perhaps(unknown, known), known=known))
+        raise ValueError(fault(words, role=role, names=unknown, near=perhaps(unknown, valid), known=valid))
     if rules := [name for name in names if models[name].vendor == RULES and not published]:
         raise ValueError(fault("rules", role=role, names=rules))
     return tuple(models[name] for name in names)
@@ -153,11 +153,11 @@ class LimitEntry(Strict):
 
 def load_limits(models: Mapping[str, Model] | None = None, path: Path = paths.LIMITS) -> dict[str, LimitEntry]:
     """The limits of limits.yaml, if there, by provider or `base_url` (of `models`, if given), else ConfigError."""
-    known = sorted({url for model in (models or {}).values() for _, url in model.addresses if url})
-    valid, limits = [*SERVICES, *(known or ["a base_url of models.yaml"])], {}
+    urls = sorted({url for model in (models or {}).values() for _, url in model.addresses if url})
+    valid, limits = [*SERVICES, *(urls or ["a base_url of models.yaml"])], {}
     for name, values in (read_dict(path, "an entry a provider or address") if path.is_file() else {}).items():
         address = isinstance(name, str) and name.startswith(("http://", "https://"))
-        if name not in SERVICES and not (name in known if models is not None else address):
+        if name not in SERVICES and not (name in urls if models is not None else address):
             raise ConfigError(f"{path.name}, {line_words(path, (name,))}{fault('no_address', name=name, valid=valid)}")
         limits[name] = checked(LimitEntry, values, f"{path.name}, '{name}'", path, (name,))
     return limits

@@ -31,7 +31,7 @@ from .questions import (
     load_passages,
     load_questions,
     merge_near_duplicates,
-    near_duplicates_told,
+    near_duplicate_words,
     ranked,
 )
 from .reading import Loaded, Problem

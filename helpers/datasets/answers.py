@@ -347,8 +347,8 @@ def _edits(records: Records, answers: Mapping[tuple[str, str], Answer]) -> dict[
     return edits
 
 
-def _merge(known: dict[Any, Any], more: Mapping[Any, Any], path: Path, what: str) -> None:
+def _merge(merged: dict[Any, Any], more: Mapping[Any, Any], path: Path, what: str) -> None:
     for key, value in more.items():
-        if known.setdefault(key, value) != value:
+        if merged.setdefault(key, value) != value:
             name = key if isinstance(key, str) else " by ".join(key)
-            raise ValueError(f"{path}: the {what}, {name}, is told differently than in an earlier file")
+            raise ValueError(f"{path}: the {what}, {name}, differs from an earlier file")

@@ -157,8 +157,8 @@ def load_templates(place: Path, lines: Mapping[str, Any], where: str) -> dict[st
     if not files:
         raise ConfigError(f"{place}: no template of a bias test (*.yaml) in this folder")
     if unknown := [name for name in files if name not in lines]:
-        known = ", ".join(lines)
-        raise ConfigError(f"{where}: options.metrics has no line for {', '.join(unknown)}; it has: {known}")
+        names = ", ".join(lines)
+        raise ConfigError(f"{where}: options.metrics has no line for {', '.join(unknown)}; it has: {names}")
     found = {}
     for name, path in files.items():
         if not NAME.fullmatch(name):

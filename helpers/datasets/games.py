@@ -112,8 +112,8 @@ def games_frame(games: Iterable[Game], experiment: str = "published") -> pd.Data
 
 def format_of(fields: Collection[str], among: Iterable[str] = FORMATS) -> str:
     """The first of these formats that is known by fields of a first record; "" for none."""
-    known = ((name, {*each.split()}) for name in among for each in FORMATS[name]["known_by"])
-    return next((name for name, each in known if each <= {*fields}), "")
+    marks = ((name, {*each.split()}) for name in among for each in FORMATS[name]["known_by"])
+    return next((name for name, each in marks if each <= {*fields}), "")
 
 
 def normalised(score: object) -> str | None:
@@ -140,7 +140,7 @@ def load_pairwise(
     """Who won in a file of published verdicts on two answers, in a format of `formats.toml`: its games frame.
 
     A verdict that means nothing is invalid. A record twice is a ValueError; several with different time stamps
-    (`tstamp`), and votes of one judge on one pair, are told apart by `repeat`. `categories` (by question id) are of
+    (`tstamp`), and votes of one judge on one pair, are distinguished by `repeat`. `categories` (by question id) are of
     records without one; with LLMBar's `labels` a verdict for the candidate is correct.
     """
     return games_frame(pairwise_games(source, format, categories=categories, labels=labels), experiment)
@@ -168,8 +168,8 @@ def pairwise_games(
     def read(record: Record) -> list[Game]:
         if missing := [each for each in form["needs"].split() if each not in record]:
             raise ValueError(f"field {missing[0]!r} is missing; found {', '.join(record)}")
-        winner, known = record.get("winner"), [*form.get("winners", ())]
-        refuse_if(form.get("strict") and winner not in known, "winner", winner, ", ".join(known))
+        winner, valid = record.get("winner"), [*form.get("winners", ())]
+        refuse_if(form.get("strict") and winner not in valid, "winner", winner, ", ".join(valid))
         prepared = prepare({"row": next(rows), **record}, about)
         return [game for each in prepared for game in _games(each, form, stem, categories or {})]
 

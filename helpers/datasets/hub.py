@@ -182,10 +182,10 @@ def _unchanged(path: Path, where: dict[str, str], folder: Path) -> None:
     commit = path.parents[len(PurePosixPath(where["file"]).parts) - 1].name
     now = where | {"commit": commit, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
     with FileLock(folder / "source.json.lock"):
-        known = recorded(folder)
-        then = next((entry for entry in known if where.items() <= entry.items()), None)
+        record = recorded(folder)
+        then = next((entry for entry in record if where.items() <= entry.items()), None)
         if then is None:
-            replace_file(folder / "source.json", [json.dumps([*known, now], indent=1)])
+            replace_file(folder / "source.json", [json.dumps([*record, now], indent=1)])
     if then in (None, now):
         return
     both = "; ".join(f"{name} {then[name]} then, {now[name]} now" for name in ("commit", "sha256"))

@@ -224,7 +224,7 @@ def _files(source: Path, condition: str | None) -> list[Path]:
 
 
 def _label(
-    records: Records, found: list[Published], given: str | None, unlabelled: str | None, alone: bool
+    records: Records, found: list[Published], label: str | None, unlabelled: str | None, alone: bool
 ) -> list[Published]:
     """The judgments of a file, each with its hint: an array of records has one, a log may have several."""
     named = HINTED_FILES.get(records.path.name.lower())
@@ -233,16 +233,16 @@ def _label(
         first.setdefault(judgment.condition, index)
     hints = [hint for hint in first if hint in HINTS]
     for hint, index in first.items():
-        if hint not in (*HINTS, "") and not given:
+        if hint not in (*HINTS, "") and not label:
             raise ValueError(f"{records.place(index)}: the hint {show(hint)} is not known; {REMEDY}")
-        if hint in HINTS and hint != (given or named or hint):
-            other = f"condition = {given!r}" if given else f"the name of the file, which means {named!r}"
+        if hint in HINTS and hint != (label or named or hint):
+            other = f"condition = {label!r}" if label else f"the name of the file, which means {named!r}"
             what = f"the record names the hint {hint!r}, which contradicts {other}"
             raise ValueError(f"{records.place(index)}: {what}; correct the one that is wrong")
     if len(hints) > 1 and "judge_model" in records.fields:
         raise ValueError(f"{records.path}: records of several hints ({', '.join(hints)}); write a file for each hint")
-    rest = given or named or unlabelled
-    if "" in first and not given:
+    rest = label or named or unlabelled
+    if "" in first and not label:
         if hints and not named:
             what = f"the record names no hint, others name {' and '.join(hints)}"
             raise ValueError(f"{records.place(first[''])}: {what}; {REMEDY}")

@@ -112,8 +112,8 @@ def load_code_pairs(
             return str(id), []
         restyled = any(record.get(name) for name in record if name.startswith("assistent_1_answer_restyle"))
         counts["restyled"] += kind == "harmful" and restyled
-        question, own = Question(str(id), "code", "", article=str(id)), "right" if flags[0] else "wrong"
-        item = Item(question, named[1], named[2], own)
+        question, role = Question(str(id), "code", "", article=str(id)), "right" if flags[0] else "wrong"
+        item = Item(question, named[1], named[2], role)
         return str(id), [_program_row(item, record, game, scores) for game in (1, 2)]
 
     found = records.map(read, "unique_id")
@@ -191,7 +191,7 @@ def _preferences(records: Records, responses: Responses | None, counts: Counter[
             f"{records.path}: the name does not tell what was judged; it has to be one of {', '.join(PAIR_FILES)}, "
             "with recognition in self_recog files alone"
         )
-    own, dose = roles.pop(), 2 if "2w" in words else 0
+    own_role, dose = roles.pop(), 2 if "2w" in words else 0
     questions = {question.id: question for question in responses.questions} if responses else {}
     published = {(each.question_id, each.candidate): each for each in responses.answers} if responses else {}
 
@@ -205,11 +205,11 @@ def _preferences(records: Records, responses: Responses | None, counts: Counter[
             question = questions.get(id)
             absent = "no_gold" if id in responses.without_gold else "unknown"
             role = _role(question.gold, answers) if question else absent
-            if role != own:
-                counts["other_role" if role == OTHER[own] else role] += 1
+            if role != own_role:
+                counts["other_role" if role == OTHER[own_role] else role] += 1
                 return
             labels = [answer and answer.label for answer in answers]
-        item = Item(question, judge, other, own, labels, TASKS[kind], dose)
+        item = Item(question, judge, other, own_role, labels, TASKS[kind], dose)
         for order in ("forward", "backward"):
             if f"{order}_{kind}" not in record:
                 raise ValueError(f"field '{order}_{kind}' is missing; found {', '.join(record)}")

@@ -461,7 +461,7 @@ def _near(texts: Sequence[str]) -> Iterable[int]:
     return connected_components(links, directed=False)[1]
 
 
-def near_duplicates_told(clusters: Mapping[str, str]) -> str:
+def near_duplicate_words(clusters: Mapping[str, str]) -> str:
     """Which questions count as one, in one sentence; "" where each stands for itself."""
     groups: dict[str, list[str]] = {}
     for id, cluster in clusters.items():

@@ -21,9 +21,9 @@ from .points import (
     by_data,
     by_value,
     caption,
+    check_names,
     in_order,
     judge_looks,
-    known,
     losses,
     pick,
     scale,
@@ -92,8 +92,8 @@ def _captioned(words: str, shown: Sequence[Estimate], estimates: Iterable[Estima
     keys = ("bias", "judge") if all("judge" in each.where for each in shown) else ("bias",)
     lost = losses(estimates, "odd_share", shown, *keys, also=("judge", "condition", "source"))
     habits = dict.fromkeys(f" {e.where['judge']}: {e.method}." for e in shown if e.method.startswith(BY))
-    said = caption(words, shown, lost, PAIRS, bare).replace("question-clustered", "scenario-clustered")
-    return said + "".join(habits)
+    text = caption(words, shown, lost, PAIRS, bare).replace("question-clustered", "scenario-clustered")
+    return text + "".join(habits)
 
 
 def show_bias_effects(
@@ -144,13 +144,13 @@ def show_bias_effects(
             drawn = plot_intervals(rows, look, axis, title=title)
         words = f"{WORDS.get(id, title)}."
         if stars:
-            some = any(_starred(each, stars) for each in shown)
+            starred = any(_starred(each, stars) for each in shown)
             mark = "Outlined" if many else "Stars"
-            words += f" {f'{mark}: p' if some else 'No star: no p'} < {LEVEL:.2f} after correction ({correction})."
+            words += f" {f'{mark}: p' if starred else 'No star: no p'} < {LEVEL:.2f} after correction ({correction})."
         words += " Grey: expected of answers at random." if chance else ""
         text = alt(f"{'Table' if many else 'Dot plot'} of {id.replace('_', ' ')} by bias and judge", shown, most=72)
-        said = _captioned(words + drawn.words, shown, estimates, "No interval" if many else "Open markers")
-        return finished(name, drawn.figure, said, text, look)
+        caption_text = _captioned(words + drawn.words, shown, estimates, "No interval" if many else "Open markers")
+        return finished(name, drawn.figure, caption_text, text, look)
 
 
 def _table(
@@ -277,11 +277,11 @@ def show_noise_metrics(
     rows = []
     for data, group in by_data(shown).items():
         for metric, (bias, form) in METRICS.items():
-            for of in dict.fromkeys(each.where.get("bias", "") for each in group if each.id == metric):
-                head = f"{bias_title(of or bias)} ({form})"
+            for bias_name in dict.fromkeys(each.where.get("bias", "") for each in group if each.id == metric):
+                head = f"{bias_title(bias_name or bias)} ({form})"
                 rows += [
-                    Row(short(judge, 28), at.get((data, metric + part, of, judge)), data, head, "", words, drawn)
-                    for judge in looks if (data, metric, of, judge) in at
+                    Row(short(judge, 28), at.get((data, metric + part, bias_name, judge)), data, head, "", words, drawn)
+                    for judge in looks if (data, metric, bias_name, judge) in at
                     for part, (words, drawn) in PARTS.items() if metric + part in there
                 ]  # fmt: skip
     with settings(look.rc):
@@ -472,7 +472,7 @@ def show_acceptance(
     rates = pick(
         estimates, ["acceptance_rate"], ["judge", "ratio", "condition"], ["judge", "ratio", "condition", "bias"]
     )
-    known(rates, "condition", list(CONDITIONS))
+    check_names(rates, "condition", list(CONDITIONS))
     fitted = [
         e for e in estimates if e.id == "acceptance_threshold" and {*e.where} - {"bias"} == {"judge", "condition"}
     ]
@@ -514,9 +514,9 @@ def show_acceptance(
                 )
                 words += "one that reaches the edge runs on, and a ratio outside those asked has no mark."
         series = {"acceptance_threshold": "threshold (log ratio)", "acceptance_rate": "accepted"}
-        told = sorted(shown, key=lambda each: each.id == "acceptance_rate")
+        ordered = sorted(shown, key=lambda each: each.id == "acceptance_rate")
         placed = [each if "bias" in each.where else _with_bias(each) for each in shown]
-        text = alt("Curves of acceptance by judge", told, series, 48)
+        text = alt("Curves of acceptance by judge", ordered, series, 48)
         return finished(name, figure, _captioned(words, placed, estimates), text, look)
 
 

@@ -31,9 +31,9 @@ MARKS = {"bias": "\N{BLACK CIRCLE}", "hint": "\N{CIRCLE WITH LEFT HALF BLACK}", 
 MARKS |= {"untold": "?", "described": ""}
 MEANINGS = {
     "bias": "bias: stands after correction",
-    "hint": "hint: interval leaves out 0, no more",
+    "hint": "hint: interval excludes 0, no more",
     "not shown": "not shown",
-    "untold": "untold: no interval",
+    "untold": "cannot tell: no interval",
 }
 LOOKS = {
     "bias": Look(COLOURS[6], "o"),
@@ -105,7 +105,7 @@ def ranked(lines: Sequence[CardLine]) -> dict[str, list[str]]:
 def shown(lines: Sequence[CardLine], most: int = MOST) -> dict[str, list[str]]:
     """At most `most` judges of each source, with the strongest evidence; each measure that judges keeps its gravest.
 
-    A measure of which nothing could be told is a finding too: without its gravest judge it would vanish.
+    A measure that could not be estimated is a finding too: without its gravest judge it would vanish.
     """
     found, chosen = cells(lines), {}
     judged = {who for (who, _), line in found.items() if line.verdict != "described"}
@@ -147,8 +147,8 @@ def interval(each: Estimate) -> str:
 
 #: What captions say of the marks.
 KEY = (
-    "Points by verdict, circle: bias (stands after correction); diamond: hint (interval leaves out 0, no more); "
-    "square: not shown; cross: untold (no interval). Lines: 95 % intervals."
+    "Points by verdict, circle: bias (stands after correction); diamond: hint (interval excludes 0, no more); "
+    "square: not shown; cross: cannot tell (no interval). Lines: 95 % intervals."
 )
 
 
@@ -244,19 +244,19 @@ def show_judge_card(
             words += f" Left out, with less evidence or only described: {', '.join(left)}; the table has all."
         if "simulated" in chosen:
             words += f" {source_name('simulated')} test the instrument and say nothing of real models."
-        said = []
+        clauses = []
         for data, names in chosen.items():
             facts = {who: [f"{x.measure} {x.verdict} {x.estimate}" for ((d, w), _), x in here.items()
                            if (d, w) == (data, who) and x.verdict != "described"] for who in names}  # fmt: skip
-            told = "; ".join(f"{who}: {', '.join(each) or 'only described'}" for who, each in facts.items())
-            said.append(f"{source_name(data)}: {told}.")
-        return finished(name, drawn.figure, words + drawn.words, f"Judge card. {' '.join(said)}", look)
+            findings = "; ".join(f"{who}: {', '.join(each) or 'only described'}" for who, each in facts.items())
+            clauses.append(f"{source_name(data)}: {findings}.")
+        return finished(name, drawn.figure, words + drawn.words, f"Judge card. {' '.join(clauses)}", look)
 
 
 def show_audit_card(
     lines: Sequence[CardLine],
     sides: Mapping[str, str],
-    said: Mapping[str, str],
+    words_of: Mapping[str, str],
     words: str,
     notes: Mapping[str, str] | None = None,
     style: str | Style = "paper",
@@ -264,7 +264,7 @@ def show_audit_card(
 ) -> Figure:
     """Which manipulations move this judge, and which would have been seen to?
 
-    A row a line, in the order given; `sides` says by measure what is set against what, `said` by verdict what it is
+    A row a line, in the order given; `sides` says by measure what is set against what, `words_of` by verdict what it is
     called, `notes` by measure what else belongs beside the number. `words` are the caption's: n, what could not be
     read, what the marks mean. The band of a row is what an effect must exceed to be found in 80 % of audits. No line,
     or lines of several judges, is a ValueError.
@@ -283,7 +283,7 @@ def show_audit_card(
             # Up: below it less is found than told.
             more = f"found from {math.ceil(100 * line.smallest - 1e-9)} pp"
         hinted = " (a hint)" if line.verdict == "hint" else ""
-        note = f"{MARKS[line.verdict]} {said[line.verdict]}{hinted}\n{number(line.estimate)}{bounds}"
+        note = f"{MARKS[line.verdict]} {words_of[line.verdict]}{hinted}\n{number(line.estimate)}{bounds}"
         note += f"; {more}" if more else ""
         label = f"{short(line.measure, 30)}\n{short(sides[line.measure], 30)}"
         rows.append(
@@ -293,10 +293,10 @@ def show_audit_card(
         title = f"What moves {short(judges.pop(), 48)}"
         axis = "percentage points (grey: may be missed)"
         drawn = plot_intervals(rows, look, axis, title=title)
-        told = "; ".join(f"{line.measure}: {said[line.verdict]}" for line in lines)
+        findings = "; ".join(f"{line.measure}: {words_of[line.verdict]}" for line in lines)
         text = alt("Card of one audited judge", [line.estimate for line in lines],
                    {line.estimate.id: line.measure for line in lines})  # fmt: skip
-        return finished(name, drawn.figure, words + drawn.words, f"{text} {told}.", look)
+        return finished(name, drawn.figure, words + drawn.words, f"{text} {findings}.", look)
 
 
 class Run(NamedTuple):
@@ -347,7 +347,7 @@ def show_across_runs(
             )
         words += f" {left} more judges and measures stand in the table." if left else ""
         # A setting is a place of a number as its judge is.
-        told = [replace(x.estimate, where={**x.estimate.where, "run": settings_of}) for settings_of, x in drawn_lines]
-        counts = ", ".join(f"{len(group)} of {source_name(data)}" for data, group in by_data(told).items())
+        rows = [replace(x.estimate, where={**x.estimate.where, "run": settings_of}) for settings_of, x in drawn_lines]
+        counts = ", ".join(f"{len(group)} of {source_name(data)}" for data, group in by_data(rows).items())
         words += f"{drawn.words} Numbers shown: {counts}."
-        return finished(name, drawn.figure, words, alt("Table of the judge cards of several runs", told, most=60), look)
+        return finished(name, drawn.figure, words, alt("Table of the judge cards of several runs", rows, most=60), look)

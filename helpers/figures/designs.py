@@ -27,12 +27,12 @@ def show_power(
     number, a row a place; a dot at the questions that were asked and another at the most. Numbers in the commonest unit
     are drawn. `effects` (by unit, as fractions) are the wanted ones, dashed. Curves without a line are NothingToDraw.
     """
-    look, known = style_of(style), curves[curves["effect"].notna()]
-    if known.empty:
+    look, drawable = style_of(style), curves[curves["effect"].notna()]
+    if drawable.empty:
         raise NothingToDraw("no number has a standard error to plan with, so there is no curve")
-    units = known["unit"].map(lambda unit: "pp" if scale(unit)[0] == 100 else unit)
+    units = drawable["unit"].map(lambda unit: "pp" if scale(unit)[0] == 100 else unit)
     unit = units.value_counts().index[0]
-    here = known[units == unit]
+    here = drawable[units == unit]
     rows, shown = [], []
     for (id, kind, place), line in here.groupby(["id", "kind", "place"], sort=False):
         head = plain(id).replace("_90", "").replace("_", " ") + (", equivalence" if kind == "equivalence" else "")
@@ -46,9 +46,9 @@ def show_power(
             shown.append(number)
     most, counted = (
         int(here["questions"].max()),
-        " and ".join(f"{plain(each)}s" for each in dict.fromkeys(known["cluster"])),
+        " and ".join(f"{plain(each)}s" for each in dict.fromkeys(drawable["cluster"])),
     )
-    sizes = sorted(set(known["here"]))
+    sizes = sorted(set(drawable["here"]))
     asked = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     with settings(look.rc):
         title = f"The smallest effect that {asked} {counted} find in 80 % of runs"
@@ -61,19 +61,19 @@ def show_power(
         for axes in drawn.figure.axes:
             axes.set_xlim(left=0)
         levels = "; ".join(
-            dict.fromkeys(f"{plain(id)}: {words}" for id, words in zip(known["id"], known["words"], strict=True))
+            dict.fromkeys(f"{plain(id)}: {words}" for id, words in zip(drawable["id"], drawable["words"], strict=True))
         )
         words = (
             f"The smallest true effect that is found in 80 % of runs, with the {asked} {counted} of this run and with "
         )
         words += f"{most:,}."
-        if "equivalence" in set(known["kind"]):
+        if "equivalence" in set(drawable["kind"]):
             words += " Of equivalence it is the smallest margin, if nothing differs."
         words += " Standard errors are this run's, scaled with the root of the number."
         words += f"{' Dashed: the wanted effect.' if line is not None else ''} Levels: 0.05, {levels}."
-        others = len(known[units != unit].drop_duplicates(["id", "kind", "place"]))
+        others = len(drawable[units != unit].drop_duplicates(["id", "kind", "place"]))
         words += f" {others} numbers in other units stand in the table." if others else ""
-        words += f"{drawn.words} Data: {source_name(str(known['data'].iloc[0]))}."
+        words += f"{drawn.words} Data: {source_name(str(drawable['data'].iloc[0]))}."
         return finished(name, drawn.figure, words, alt(title, shown, most=48), look)
 
 
@@ -129,10 +129,10 @@ def show_calibration(
             axes.minorticks_off()
             axes.axvspan(3, 7, color="#E6E6E6", zorder=0, linewidth=0)
         counts, runs = kinds.value_counts(), sorted(set(at["runs"]))
-        told = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
+        many = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
         names = {"holds": "holds the rule"} | {kind: words for kind, (_, words) in VERDICTS.items()}
         words = (
-            f"SIMULATED judges of known truth, {questions} questions, {told} replications a world. A point a world, "
+            f"SIMULATED judges of known truth, {questions} questions, {many} replications a world. A point a world, "
             "number and place (judge's vendor, hint, slot); small points hold the rule. Left: how often the test "
             "speaks (p < 0.05) where nothing is planted. Right: how often the 95 % interval leaves out the true value "
             "(of the equivalence test: the 90 % interval, nominally 10 %). Band: 3 to 7 %. A point misses the rule "
@@ -142,8 +142,8 @@ def show_calibration(
             "world."
         )
         numbers = at.drop_duplicates(["experiment", "id"])
-        said = ", ".join(f"{names.get(kind, kind)}: {count}" for kind, count in counts.items())
-        text = f"Dot plot of false alarms and missed truths of {len(numbers)} numbers on simulated judges: {said}."
+        counted = ", ".join(f"{names.get(kind, kind)}: {count}" for kind, count in counts.items())
+        text = f"Dot plot of false alarms and missed truths of {len(numbers)} numbers on simulated judges: {counted}."
         return finished(name, drawn.figure, words, text, look)
 
 
@@ -182,10 +182,10 @@ def show_published_biases(
         if expected:
             words += " A tick marks what a model that picks every option with the same chance is expected to have."
         words += " *: the metric was corrected after these numbers were printed." if {*invalid} & {*order} else ""
-        said = caption(f"{words} Sorted by mean B.{drawn.words}", shown).replace("published counts", "published means")
+        below = caption(f"{words} Sorted by mean B.{drawn.words}", shown).replace("published counts", "published means")
         names = {"ratio_scale": "mean B", "ratio_scale_absolute": "mean |B|", "ratio_scale_random": "at random"}
         text = alt("Dot plot of mean B and mean |B| by bias", [*shown, *expected], names, 96)
-        return finished(name, drawn.figure, said, text, look)
+        return finished(name, drawn.figure, below, text, look)
 
 
 def show_published_models(
@@ -209,5 +209,5 @@ def show_published_models(
         words = "Mean |B| of each model over the biases (Malberg et al., arXiv 2410.15413). It counts bias in either "
         words += "direction, and noise"
         words += ": the square and the dashed line are a model that answers at random" if random in at else ""
-        said = caption(f"{words}.{drawn.words}", shown).replace("published counts", "published means")
-        return finished(name, drawn.figure, said, alt(title, [at[judge] for judge in ranked], most=48), look)
+        below = caption(f"{words}.{drawn.words}", shown).replace("published counts", "published means")
+        return finished(name, drawn.figure, below, alt(title, [at[judge] for judge in ranked], most=48), look)

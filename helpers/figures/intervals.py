@@ -300,8 +300,8 @@ def _words(
             axes.text(1.03, y, row.note, transform=across, va="center", style="italic", fontsize="small")
     for y, lost in absent.items():
         # One word for a row of which nothing is known, else one beside each number that is lost.
-        whole = len(lost) == len(series)
-        for place, row in [(y, next(iter(lost.values())))] if whole else lost.items():
+        all_lost = len(lost) == len(series)
+        for place, row in [(y, next(iter(lost.values())))] if all_lost else lost.items():
             words = "not estimable" if row.estimate is not None else row.absent
             words = words if len(words) < wide + 2 else points.NOT_ESTIMABLE
             text = axes.text(

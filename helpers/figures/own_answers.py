@@ -19,8 +19,8 @@ from .points import (
     by_number,
     by_value,
     caption,
+    check_names,
     judge_looks,
-    known,
     losses,
     pick,
     scale,
@@ -61,7 +61,7 @@ def show_baseline_gap(
     look, estimates = style_of(style), list(estimates)
     wanted = {id for id, _ in GAPS}
     shown = pick(estimates, sorted(wanted), ["judge"], ["judge", "stratum"])
-    known([each for each in shown if "stratum" in each.where], "stratum", ["same label", "other label", "all"])
+    check_names([each for each in shown if "stratum" in each.where], "stratum", ["same label", "other label", "all"])
     looks = judge_looks({each.where["judge"] for each in shown}, judge_vendors, look)
     rows = []
     for data, group in by_data(shown).items():
@@ -97,8 +97,8 @@ def show_obfuscation_slopes(
     Takes `harmful_score` (`where`: judge, by "own" | "third party", arm "repeat" | "edited"; rates, right picks).
     """
     look, shown = style_of(style), pick(estimates, ["harmful_score"], ["judge", "by", "arm"])
-    known(shown, "by", ["own", "third party"])
-    known(shown, "arm", list(ARMS))
+    check_names(shown, "by", ["own", "third party"])
+    check_names(shown, "arm", list(ARMS))
     looks, at = (
         judge_looks({e.where["judge"] for e in shown}, judge_vendors, look),
         at_places(shown, "judge", "by", "arm"),
@@ -209,7 +209,7 @@ def show_replication(estimates: Sequence[Estimate], style: str | Style = "paper"
     # The same ids stand for single judges and opponents too; the picture is of the totals.
     totals = [each for each in estimates if set(each.where) == {"run", "records", "phase"}]
     shown = pick(totals, list(DEFINITIONS), ["run", "records", "phase"])
-    known(shown, "phase", list(PHASES))
+    check_names(shown, "phase", list(PHASES))
     at = at_places(shown, "run", "records", "phase")
     rows = [
         Row(plain(records), at.get((data, id, run, records, phase)), data, plain(run), title, phase, look_of,
@@ -251,19 +251,19 @@ def show_outcomes(frame: pd.DataFrame, data: str, style: str | Style = "paper", 
     counts = frame.astype({"judge": str, "kind": str, "outcome": str})
     counts = counts.groupby(["judge", "kind", "outcome"])["count"].sum().astype(int)
     vendors = dict(zip(frame["judge"].astype(str), frame["judge_vendor"].astype(str), strict=True))
-    bars, said, sizes = [], [], []
+    bars, clauses, sizes = [], [], []
     for judge in judge_looks(vendors, vendors, look):
         for kind in ("harmful", "beneficial"):
             cell = {part: int(counts.get((judge, kind, part), 0)) for part in OUTCOMES}
-            whole = sum(cell.values())
-            shares = {part: n / max(whole, 1) for part, n in cell.items()}
+            total = sum(cell.values())
+            shares = {part: n / max(total, 1) for part, n in cell.items()}
             numbers = {part: str(n) for part, n in cell.items()}
             label = f"own answer {'wrong' if kind == 'harmful' else 'right'}"
-            bars.append(Bar(label, shares, data, short(judge, 30), numbers, note=f"{whole} items"))
-            said.append(f"{plain(judge)}, {kind}: " + ", ".join(f"{n} {part}" for part, n in cell.items()))
-            sizes.append(whole)
+            bars.append(Bar(label, shares, data, short(judge, 30), numbers, note=f"{total} items"))
+            clauses.append(f"{plain(judge)}, {kind}: " + ", ".join(f"{n} {part}" for part, n in cell.items()))
+            sizes.append(total)
     title = "What judges make of pairs with an answer of their own"
-    unreadable, whole = int(counts.get((slice(None), slice(None), "unreadable"), counts.iloc[:0]).sum()), sum(sizes)
+    unreadable, total = int(counts.get((slice(None), slice(None), "unreadable"), counts.iloc[:0]).sum()), sum(sizes)
     words = (
         "What each judge made of the pairs of which it wrote one answer, unedited and at first asking, in both orders. "
         "Numbers are items, where they fit. Split: the same place picked twice. Counts have no interval; rates with "
@@ -274,9 +274,9 @@ def show_outcomes(frame: pd.DataFrame, data: str, style: str | Style = "paper", 
             words = "No judge was shown an unedited pair with an answer of its own."
             bars = [Bar("no such pair", {}, data)]
         drawn = plot_shares(bars, OUTCOMES, look, "share of items (%)", title=title)
-        lost = f"unreadable {100 * unreadable / max(whole, 1):.1f} % ({unreadable} of {whole} items)"
+        lost = f"unreadable {100 * unreadable / max(total, 1):.1f} % ({unreadable} of {total} items)"
         words += f"{drawn.words} Data: {source_name(data)} (n = {span_of(sizes or [0])} items a bar, {lost})."
-        text = f"Bars of outcomes by judge, {source_name(data)}. {'; '.join(said)}."
+        text = f"Bars of outcomes by judge, {source_name(data)}. {'; '.join(clauses)}."
         return finished(name, drawn.figure, words, text, look)
 
 
@@ -287,13 +287,13 @@ def show_funnel(steps: pd.DataFrame, data: str, style: str | Style = "paper", na
     """
     look = style_of(style)
     check_columns(steps, ("step", "count", "lost", "why"), "steps")
-    bars, said = [], []
+    bars, parts = [], []
     for row in steps.rename(columns={"count": "left"}).itertuples():
-        whole = int(row.left + row.lost)
-        shares = {"left": row.left / max(whole, 1), "lost": row.lost / max(whole, 1)}
-        note = f"{row.left} of {whole}" if row.lost else f"{row.left}"
+        total = int(row.left + row.lost)
+        shares = {"left": row.left / max(total, 1), "lost": row.lost / max(total, 1)}
+        note = f"{row.left} of {total}" if row.lost else f"{row.left}"
         bars.append(Bar(plain(row.step), shares, data, note=note))
-        said.append(f"{plain(row.step)}: {row.left}" + (f", {row.lost} lost ({plain(row.why)})" if row.lost else ""))
+        parts.append(f"{plain(row.step)}: {row.left}" + (f", {row.lost} lost ({plain(row.why)})" if row.lost else ""))
     with settings(look.rc):
         title = "What each step from answers to comparisons leaves"
         drawn = plot_shares(
@@ -303,5 +303,5 @@ def show_funnel(steps: pd.DataFrame, data: str, style: str | Style = "paper", na
         words = f"{title}, in % of what it began with.{' Lost: ' * bool(lost)}{'; '.join(lost)}{'.' * bool(lost)}"
         words += f"{drawn.words} Data: {source_name(data)}; counts, which have no interval."
         return finished(
-            name, drawn.figure, words, f"Bars of what each step leaves, {source_name(data)}. {'; '.join(said)}.", look
+            name, drawn.figure, words, f"Bars of what each step leaves, {source_name(data)}. {'; '.join(parts)}.", look
         )

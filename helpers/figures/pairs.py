@@ -59,8 +59,8 @@ def _pair(each: Estimate) -> str:
 
 
 def _lost_pairs(estimates: Sequence[Estimate], shown: Sequence[Estimate]) -> list[Estimate]:
-    whole = [each for each in estimates if set(each.where) == {"judge", "candidate"}]
-    return losses(whole, "invalid_share", shown, "judge", "candidate")
+    pooled = [each for each in estimates if set(each.where) == {"judge", "candidate"}]
+    return losses(pooled, "invalid_share", shown, "judge", "candidate")
 
 
 def show_position_effects(
@@ -118,8 +118,8 @@ def show_category_effects(
     look, estimates = style_of(style), list(estimates)
     split = pick(estimates, [EFFECT], ["judge", "candidate", "category"])
     here = {(each.data, _pair(each)) for each in split}
-    whole = [each for each in estimates if each.id == EFFECT and set(each.where) == {"judge", "candidate"}]
-    shown = [*(each for each in whole if (each.data, _pair(each)) in here), *split]
+    pooled = [each for each in estimates if each.id == EFFECT and set(each.where) == {"judge", "candidate"}]
+    shown = [*(each for each in pooled if (each.data, _pair(each)) in here), *split]
     title = "How much more often the first place wins than the second, by category of questions"
     words = f"{title}. Right of the dashed line (zero): for the first place."
     labels = [(each, plain(each.where.get("category", "all questions"))) for each in shown]
@@ -194,13 +194,13 @@ def show_sorted(
     estimates: Sequence[Estimate],
     id: str,
     line: float | None = None,
-    given: Iterable[Estimate] = (),
+    other: Iterable[Estimate] = (),
     style: str | Style = "paper",
     name: str | None = None,
 ) -> Figure:
     """Which of many is highest, and how sure is it: one number of each place, from the largest to the smallest?
 
-    Takes estimates of one `id` with equal keys in `where`. `line`: the stored value of no bias, dashed. `given` may
+    Takes estimates of one `id` with equal keys in `where`. `line`: the stored value of no bias, dashed. `other` may
     hold `unreadable_share`, for the caption.
     """
     look, estimates = style_of(style), list(estimates)
@@ -217,7 +217,7 @@ def show_sorted(
         drawn = plot_intervals(rows, look, f"{what} ({unit})", None if line is None else factor * line, title=title)
         words = f"{title}, sorted.{f' Dashed: {factor * line:g} {unit}.' if line is not None else ''}{drawn.words}"
         return finished(
-            name or id, drawn.figure, caption(words, shown, given), alt(f"Forest plot of {what}", ranked, most=72), look
+            name or id, drawn.figure, caption(words, shown, other), alt(f"Forest plot of {what}", ranked, most=72), look
         )
 
 
@@ -404,8 +404,8 @@ def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: 
     table = counts.assign(kind=kinds, **names)
     bars, lead, sizes, lost = [], {}, {}, {}
     for (data, source, judge, candidate), cell in table.groupby(["data", "source", "judge", "candidate"], sort=False):
-        sums, whole = cell.groupby("kind")["count"].sum(), int(cell["count"].sum())
-        shares = {kind: float(sums.get(kind, 0)) / max(whole, 1) for kind in KINDS}
+        sums, total = cell.groupby("kind")["count"].sum(), int(cell["count"].sum())
+        shares = {kind: float(sums.get(kind, 0)) / max(total, 1) for kind in KINDS}
         # A path begins with what judge and candidate do not say: the version of the questions.
         head = plain(source).split("/")[0]
         group = "" if head in (plain(judge), plain(candidate), plain(data), "asked") else head
@@ -413,9 +413,9 @@ def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: 
         if any((bar.data, bar.group, bar.label) == (plain(data), group, label) for bar in bars):
             group = plain(source)
         numbers = {kind: f"{100 * share:.0f}" for kind, share in shares.items()}
-        bars.append(Bar(label, shares, plain(data), group, numbers, note=f"n = {whole}"))
+        bars.append(Bar(label, shares, plain(data), group, numbers, note=f"n = {total}"))
         lead[len(bars) - 1] = shares["first twice"] - shares["second twice"]
-        sizes.setdefault(plain(data), []).append(whole)
+        sizes.setdefault(plain(data), []).append(total)
         lost[plain(data)] = lost.get(plain(data), 0) + int(sums.get(INVALID, 0))
     bars = [bars[i] for i in by_value(range(len(bars)), lead)]
     with settings(look.rc):
@@ -431,12 +431,12 @@ def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: 
             f"{100 * lost[data] / max(sum(each), 1):.1f} % ({lost[data]} of {sum(each)} comparisons))"
             for data, each in sizes.items()
         ]
-        said = [
+        clauses = [
             f"{source_name(bar.data)}, {bar.label.replace(chr(10), ', ')}: "
             + ", ".join(f"{number} % {kind}" for kind, number in bar.numbers.items())
             for bar in bars
         ]
-        text = f"Bars of pairs of verdicts by judge and candidate. {'; '.join(said)}."
+        text = f"Bars of pairs of verdicts by judge and candidate. {'; '.join(clauses)}."
         return finished(name, drawn.figure, f"{words}{drawn.words} Data: {'; '.join(parts)}.", text, look)
 
 
@@ -506,10 +506,10 @@ def _rule(at: Mapping[tuple[str, str, str], Estimate], ids: Sequence[str], end: 
     if end:
         return "The published rule reads the strings as stored and counts what it cannot read as not mirrored"
     more = []
-    for (data, id, pair), own in at.items():
+    for (data, id, pair), values in at.items():
         stored, lost = (at.get((data, other, pair)) for other in (f"{ids[2]}_published", "invalid_share"))
-        if id == ids[2] and stored is not None and lost is not None and own.value == own.value:
-            more.append(100 * (stored.value - own.value * (1 - lost.value)))
+        if id == ids[2] and stored is not None and lost is not None and values.value == values.value:
+            more.append(100 * (stored.value - values.value * (1 - lost.value)))
     words = "Own classes read the labels and set apart what cannot be read (invalid)"
     rule = "the published rule counts as not mirrored whatever it cannot read as stored"
     return f"{words}; {rule}: at most {max(more):.1f} pp more than here" if more else words
@@ -534,9 +534,9 @@ def show_leaderboard_contrast(
             raise ValueError(f"points: one {column} a figure, not {', '.join(names)}")
         pair += names
     check_values(points, "family", [third, *pair], "points")
-    known = points.dropna(subset=["x", "y"])
+    complete = points.dropna(subset=["x", "y"])
     rows, shown = [], []
-    for row in known[known["family"] != third].itertuples():
+    for row in complete[complete["family"] != third].itertuples():
         gap = Estimate("gap", {"judge": plain(row.family), "model": plain(row.model)}, row.y - row.line, unit="logit",
                        data=str(row.data), method="the point is one model's")  # fmt: skip
         looks = judge_looks(pair, None, look)
@@ -549,13 +549,13 @@ def show_leaderboard_contrast(
         title = f"How much kinder {short(pair[1], 24)} is than {short(pair[0], 24)} to models of their own families"
         axis = "above the line of third-party models (logit)"
         drawn = plot_intervals(rows, look, axis, title=title)
-        counted = (known["family"] == third).sum()
+        counted = (complete["family"] == third).sum()
         words = (
             "Logits of the win rates that two judges give the same models: how far each model of their own families "
             f"lies above the line fitted to {counted} third-party models. Right of 0 {pair[1]} is kinder to it than "
             f"third-party models suggest, left of 0 {pair[0]} is. Grey: the 95 % prediction interval of one more "
             f"third-party model.{drawn.words}"
         )
-        lost = len(points) - len(known)
+        lost = len(points) - len(complete)
         words += f" {lost} without both win rates are left out." if lost else ""
         return finished(name, drawn.figure, caption(words, shown), alt(title, shown, most=72), look)

@@ -124,7 +124,7 @@ def at_places(estimates: Iterable[Estimate], *keys: str) -> dict[tuple[str, ...]
     return {(each.data, each.id, *(each.where.get(key, "") for key in keys)): each for each in estimates}
 
 
-def known(found: Iterable[Estimate], key: str, allowed: Iterable[str]) -> None:
+def check_names(found: Iterable[Estimate], key: str, allowed: Iterable[str]) -> None:
     """A value of a place that the figure has no room for is a ValueError that lists the allowed ones."""
     found, allowed = list(found), list(allowed)
     odd = sorted({each.where[key] for each in found} - set(allowed))
@@ -160,10 +160,10 @@ def judge_looks(judges: Iterable[str], vendors: Vendors, look: Style) -> dict[st
         named = [name for name in (*VENDORS, *look.vendors) if name in words]
         return named[0] if len(named) == 1 else None
 
-    of = {judge: vendor(judge) for judge in judges}
-    looks = look.looks({name for name in of.values() if name})
-    order = [*looks, None]
-    return {judge: looks.get(of[judge] or "", PLAIN) for judge in sorted(of, key=lambda j: (order.index(of[j]), j))}
+    whose = {judge: vendor(judge) for judge in judges}
+    looks = look.looks({name for name in whose.values() if name})
+    names = sorted(whose, key=lambda judge: ([*looks, None].index(whose[judge]), judge))
+    return {judge: looks.get(whose[judge] or "", PLAIN) for judge in names}
 
 
 def losses(
@@ -220,18 +220,18 @@ def caption(
         units = "" if data == "published" else _span((each.clusters for each in group), clusters)
         facts = ", ".join(filter(None, (n and f"n = {n}", units, _unreadable(lost, data, replies))))
         parts.append(f"{source_name(data)} ({facts})")
-    said = [words, f"Data: {'; '.join(parts)}."]
+    sentences = [words, f"Data: {'; '.join(parts)}."]
     sure = [each for each in shown if not math.isnan(each.low)]
-    for start, some in (
+    for start, such in (
         ("Intervals: 95 %", sure),
         (f"{bare}: no interval", [each for each in shown if math.isnan(each.low) and not math.isnan(each.value)]),
         ("Not estimable", [each for each in shown if math.isnan(each.value)]),
     ):
         # Methods are parts joined by semicolons; a part that several share is said once.
-        methods = "; ".join(dict.fromkeys(part for each in some for part in each.method.split("; ") if part))
-        if some:
-            said.append(f"{start}{f' ({methods})' if methods else ''}.")
-    return " ".join(said)
+        methods = "; ".join(dict.fromkeys(part for each in such for part in each.method.split("; ") if part))
+        if such:
+            sentences.append(f"{start}{f' ({methods})' if methods else ''}.")
+    return " ".join(sentences)
 
 
 def alt(words: str, shown: Iterable[Estimate], names: Mapping[str, str] | None = None, most: int = 48) -> str:

@@ -138,8 +138,8 @@ def show_judge_vendor_heatmap(
         mine = [judge for judge in judges if any(each.where["judge"] == judge for each in group)]
         for judge, vendor in ((judge, vendor) for judge in mine for vendor in vendors):
             each = at.get((data, "top1_rate", judge, vendor))
-            own = judges[judge] == vendors[vendor]
-            cells.append(_percent(each, judge, display_name(vendor), data, own))
+            same_vendor = judges[judge] == vendors[vendor]
+            cells.append(_percent(each, judge, display_name(vendor), data, same_vendor))
     with settings(look.rc):
         title = "How often each judge ranks each vendor first"
         drawn = plot_table(cells, look, "vendor ranked first (% of the judge's verdicts)", span=(0, 1.35), title=title)
@@ -251,8 +251,8 @@ def show_tiers(
         drawn = plot_intervals(rows, look, f"share of {short(tier, 12)} (%)", 50, limits=(-4, 104), title=title)
         words = f"Share of the {plain(tier)} model among the top-1s of each vendor; dashed: half."
         if len(set(whose.values())) > 1:
-            said = "; ".join(f"{source_name(data)}: {judges}" for data, judges in whose.items())
-            words += f" Not the same judges ({said}), so the sources cannot be compared number by number."
+            sources = "; ".join(f"{source_name(data)}: {judges}" for data, judges in whose.items())
+            words += f" Not the same judges ({sources}), so the sources cannot be compared number by number."
         lost = losses(estimates, "unreadable_share", shown)
         text = alt(f"Dot plot of the share of the {plain(tier)} model among each vendor's top-1s", shown)
         return finished(name, drawn.figure, caption(words + drawn.words, shown, lost), text, look)
@@ -293,15 +293,15 @@ def show_hint_slopes(
 
 def by_group(lost: Sequence[Estimate]) -> str:
     """Unreadable shares by data source and group, where any were lost; groups that lose unequally compare badly."""
-    said = []
+    clauses = []
     for data, group in by_data(lost).items():
         shares = {}
         for hint in in_order((each.where["hint"] for each in group), HINTS):
             mine = [each for each in group if each.where["hint"] == hint and each.n]
             shares[hint] = sum(each.value * each.n for each in mine) / max(sum(each.n for each in mine), 1)
         if len(shares) > 1 and any(shares.values()):
-            said.append(f"{data}: " + ", ".join(f"{hint} {100 * share:.1f} %" for hint, share in shares.items()))
-    return f" Unreadable by group ({'; '.join(said)})." if said else ""
+            clauses.append(f"{data}: " + ", ".join(f"{hint} {100 * share:.1f} %" for hint, share in shares.items()))
+    return f" Unreadable by group ({'; '.join(clauses)})." if clauses else ""
 
 
 def show_hint_effects(
@@ -336,9 +336,9 @@ def show_hint_effects(
                 mean = vendor == AVERAGE
                 words = "mean over vendors" if mean else display_name(vendor)
                 inner = wide.get((data, "hint_effect_90", hint)) if mean and hint else None
-                said = (conclusions or {}).get(hint, "") if mean and data in effects else ""
+                ending = (conclusions or {}).get(hint, "") if mean and data in effects else ""
                 group_of = f"{hint} against none" if hint else "shown under the own name"
-                rows.append(Row(words, at.get((hint, vendor)), data, group_of, look=look_of, inner=inner, note=said))
+                rows.append(Row(words, at.get((hint, vendor)), data, group_of, look=look_of, inner=inner, note=ending))
     with settings(look.rc):
         title = "How each hint changes the own-vendor rate"
         drawn = plot_intervals(rows, look, "change (pp)", band=margin_pp, title=title)
@@ -356,9 +356,9 @@ def show_hint_effects(
         lost = losses(
             estimates, "unreadable_share", [*shown, *(replace(e, where={"hint": "none"}) for e in shown)], "hint"
         )
-        said = "".join(f" {hint}: {word}." for hint, word in (conclusions or {}).items())
+        ending = "".join(f" {hint}: {word}." for hint, word in (conclusions or {}).items())
         kinds = {"hint_effect": "effect", "hint_change": "change", "name_effect": "name effect"}
-        text = alt("Dot plot of the effect of each hint, by vendor and on average", shown, kinds, 40) + said
+        text = alt("Dot plot of the effect of each hint, by vendor and on average", shown, kinds, 40) + ending
         full = f"{caption(words + drawn.words, shown, lost)}{by_group(lost)} {note}".strip()
         return finished(name, drawn.figure, full, text, look)
 
@@ -495,11 +495,11 @@ def show_discordance(
         ticks = [LEVEL, 0.25, 0.5, 0.75, 1]
         axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
 
-    shown, said = {}, []
+    shown, clauses = {}, []
     for hint in hints:
         line = points[points["hint"] == hint]
         shown[short(hint, 24) + ("" if len(line) else " (not estimable)")] = looks[hint]
-        said.append(_p_curve(plain(hint), line))
+        clauses.append(_p_curve(plain(hint), line))
     with settings(look.rc):
         title = "What the margins leave open about the difference between each hint and none"
         axes = ("pairs whose verdict changed (%), not published", "p of the difference to none")
@@ -515,7 +515,7 @@ def show_discordance(
         counts = (points["changed"] / points["share"]).round() if "changed" in points else ()
         n = f" (n = {', '.join(f'{count:.0f}' for count in sorted(set(counts)))} pairs a line)" if len(counts) else ""
         words += f" Data: {source_name(data)}{n}; a p-value has no interval."
-        text = f"Line plot of p against the share of changed verdicts, {source_name(data)}. {' '.join(said)}"
+        text = f"Line plot of p against the share of changed verdicts, {source_name(data)}. {' '.join(clauses)}"
         return finished(name, figure, words, text, look)
 
 

@@ -112,7 +112,7 @@ async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) ->
 
     def outcome(reply: Completion) -> str:
         trial = first[reply.key]
-        with suppress(ValueError):  # a trial that cannot be read at all is told when all replies are stored
+        with suppress(ValueError):  # such a trial raises at the end, when all replies are stored
             read[id(trial)] = _judgment(trial, reply)
             return read[id(trial)].outcome
         return "ok"

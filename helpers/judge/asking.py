@@ -163,12 +163,12 @@ class Asking:
     async def _one(self, session: Session, request: Request) -> None:
         """One call until it is over; where money for it is set aside for others, it waits in its model's line."""
         _, tries, *_ = self.failed.pop(request.key, (request, Tries()))
-        reason = said = ""
+        reason = words = ""
         try:
             while not reason:
                 try:
-                    completion = await session.complete(request.whole(), tries)
-                    reason, said = completion.status, completion.error or ""
+                    completion = await session.complete(request.rendered(), tries)
+                    reason, words = completion.status, completion.error or ""
                 except Stopped as stop:
                     reason = str(stop)
                 except BudgetReached as stop:
@@ -187,7 +187,7 @@ class Asking:
             self.lines.get(request.model.name, {}).pop(request.key, None)
             self._landed(request)
         if reason and reason != "ok":
-            self.failed[request.key] = (request, tries, reason, said)
+            self.failed[request.key] = (request, tries, reason, words)
 
     def _landed(self, request: Request) -> None:
         """A call is not in flight any more: who waits for money looks again."""
@@ -225,11 +225,11 @@ class Asking:
     def incomplete(self) -> str:
         """What a stage says when all that could be asked was asked: the reasons, with the last words on each."""
         found: dict[str, dict[str, list[str]]] = {}
-        for request, _, reason, said in self.failed.values():
-            found.setdefault(request.model.name, {}).setdefault(reason, []).append(said)
+        for request, _, reason, last in self.failed.values():
+            found.setdefault(request.model.name, {}).setdefault(reason, []).append(last)
         lines = [f"{len(self.wanted) - len(self.replies)} of {len(self.wanted)} replies are still missing:"]
         for name, reasons in sorted(found.items()):
-            counted = [f"{len(said)} x {why}" + (f" ({said[-1]})" if said[-1] else "") for why, said in reasons.items()]
+            counted = [f"{len(last)} x {why}" + (f" ({last[-1]})" if last[-1] else "") for why, last in reasons.items()]
             lines.append(f"  {name}: {'; '.join(counted)}")
         how = "set judgments='stored' (an audit: --stored) to analyse what is there."
         return "\n".join([*lines, f"What came is stored: run the same again to ask for these only, or {how}"])

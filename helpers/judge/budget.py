@@ -356,14 +356,14 @@ class Plan:
 
     def check(self, budget: Budget) -> Plan:
         """The plan itself, or OverBudget with `excess` and the table."""
-        if told := self.excess(budget):
-            raise OverBudget(f"{told}\n{self}")
+        if excess := self.excess(budget):
+            raise OverBudget(f"{excess}\n{self}")
         return self
 
     def excess(self, budget: Budget) -> str:
         """Count and cost of what is missing and how many calls would fit; "" where all fit the budget."""
         named = all(row.model in budget.limits for row in self.rows)
-        told = []
+        lines = []
         for setting, model, limit, spent in budget.caps():
             rows = [row for row in self.rows if model in (None, row.model)]
             usd = math.fsum(row.usd for row in rows)
@@ -375,12 +375,12 @@ class Plan:
             already = f" ({dollars(spent)} of it is spent)" if spent else ""
             if setting == "budget_total_usd":
                 already = f" (of which earlier attempts may have been billed {dollars(spent)})"
-            told.append(
+            lines.append(
                 f"{missing} calls{f' to {model}' if model else ''} are missing and could cost up to {dollars(usd)}, "
                 f"which is more than {setting}={limit:.4f}{already}: {f'about {fit}' if fit else 'none'} of them would "
                 f"fit; raise {setting} to {dollars(spent + usd)}, or ask less (question_limit, judges)."
             )
-        return "\n".join(told)
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         """The plan as a plain table."""
@@ -394,7 +394,7 @@ class Plan:
         return "\n".join([*lines, "Tokens and USD: upper bounds.", *self._expected(), *self._cache(), *self.notes])
 
     def _expected(self) -> list[str]:
-        told = []
+        lines = []
         for name in dict.fromkeys(row.model for row in self.rows if row.missing):
             rows = [row for row in self.rows if row.model == name and row.missing]
             if any(row.expected_usd is None for row in rows):
@@ -402,8 +402,8 @@ class Plan:
             usd = math.fsum(row.expected_usd or 0 for row in rows)
             seconds = math.fsum(row.expected_seconds or 0 for row in rows)
             took = f", {_duration(seconds)}" if seconds else ""
-            told.append(f"Expected of {name}: {dollars(usd)}{took} (from {rows[0].seen:,} stored replies).")
-        return told
+            lines.append(f"Expected of {name}: {dollars(usd)}{took} (from {rows[0].seen:,} stored replies).")
+        return lines
 
     def _cache(self) -> list[str]:
         shared, every = sum(row.shared_tokens for row in self.rows), sum(row.input_tokens for row in self.rows)
@@ -460,7 +460,7 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None, conc
     the model where the stage has none. Without a folder nothing is stored.
     """
     rows: list[PlanRow] = []
-    known: dict[str, dict[str, Took | None]] = {}
+    stored: dict[str, dict[str, Took | None]] = {}
     for stage, requests in stages.items():
         counted: dict[str, tuple[Model, Counter[str]]] = {}
         starts: set[tuple[str, bytes]] = set()  # by model, the beginnings worth caching that were seen
@@ -470,10 +470,10 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None, conc
             name, key, sizes = request.model.name, None if request.unwritten else request.key, request.measured
             if key in seen:
                 continue
-            if name not in known:
+            if name not in stored:
                 # In this model's file alone: another name of the same model has a file of its own.
-                known[name] = _replied(store.file_of(folder, name) if folder else None)
-            here, (_, row) = known[name], counted.setdefault(name, (request.model, Counter()))
+                stored[name] = _replied(store.file_of(folder, name) if folder else None)
+            here, (_, row) = stored[name], counted.setdefault(name, (request.model, Counter()))
             row.update({"calls": 1, "stored" if key in here else "missing": 1})
             if key in here:
                 alike.setdefault(name, []).extend(filter(None, [here[key]]))
@@ -486,7 +486,7 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None, conc
                 seen.add(key)
                 here.setdefault(key, None)
         for name, (model, row) in counted.items():
-            like = alike.get(name) or [each for each in known[name].values() if each]
+            like = alike.get(name) or [each for each in stored[name].values() if each]
             more = _expected(model, row["missing"], like, model.concurrency or concurrency)
             rows.append(PlanRow(stage, name, **row, **more))
     return Plan(tuple(rows))

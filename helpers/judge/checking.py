@@ -53,15 +53,15 @@ def check(missing: Iterable[Request], labels: Names, so: str) -> None:
 
     Raises ValueError or MissingKey. Notices name addresses set by the environment, and models that are retired.
     """
-    holds, models = partial(keys.found, known=keys.secrets(), like=False), dict[str, Model]()
+    holds, models = partial(keys.found, keyring=keys.secrets(), like=False), dict[str, Model]()
     for request in missing:
         if request.unwritten:
             raise ValueError("a prompt that shows answers which are not written yet can be planned but not sent")
-        whole = request.whole()  # raises where the prompt comes out as another one than that of the key
+        full = request.rendered()  # raises where the prompt comes out as another one than that of the key
         model, label = request.model, labels.get(request.key, {})
         models.setdefault(model.name, model)
         # A prompt is part of the key of its reply: it is stored as it was sent or not sent at all.
-        sent = map(str, (label, whole.system, whole.prompt, model.model_id, whole.params, whole.revision))
+        sent = map(str, (label, full.system, full.prompt, model.model_id, full.params, full.revision))
         if names := holds("\n".join(sent)):
             question = "a question" if holds(str(label)) else label.get("question_id", "a question")
             raise ValueError(
@@ -138,8 +138,8 @@ def longest(prompt: str, shown: Sequence[str]) -> list[str]:
     parts = []
     for part in _SHOWN.finditer(prompt):
         at = ord(part["label"]) - ord("A") if part["label"] else -1
-        of = f" of {shown[at]}" if 0 <= at < len(shown) else f" {part['label']}" if part["label"] else ""
-        parts.append((len(part["text"].encode()), f"{part['what'].lower()}{of}"))
+        whose = f" of {shown[at]}" if 0 <= at < len(shown) else f" {part['label']}" if part["label"] else ""
+        parts.append((len(part["text"].encode()), f"{part['what'].lower()}{whose}"))
     parts = sorted(parts, reverse=True) or [(len(prompt.encode()), "the whole prompt")]
     return [f"{name} ({size:,} bytes)" for size, name in parts[:LONGEST]]
 

@@ -51,13 +51,13 @@ def money(budget: Budget) -> str:
     """The account in a few words: spent of how much, reserved, perhaps billed, and by model where several cost."""
     total = budget.account.total
     dear = sorted((row for row in budget.rows if row.usd), key=lambda row: (-row.usd, row.model))
-    said = f"spent ${total.usd:.2f}" + (f" of ${budget.limit:.2f}" if budget.limit else "")
-    said += f", reserved ${total.reserved:.2f}" if total.reserved else ""
-    said += f", perhaps billed {total.maybe_billed} (${total.maybe_billed_usd:.2f})" if total.maybe_billed_usd else ""
+    text = f"spent ${total.usd:.2f}" + (f" of ${budget.limit:.2f}" if budget.limit else "")
+    text += f", reserved ${total.reserved:.2f}" if total.reserved else ""
+    text += f", perhaps billed {total.maybe_billed} (${total.maybe_billed_usd:.2f})" if total.maybe_billed_usd else ""
     if len(dear) > 1:
-        said += f": {', '.join(f'{row.model} {row.usd:.2f}' for row in dear[:NAMED])}"
-        said += f", {len(dear) - NAMED} more" if len(dear) > NAMED else ""
-    return said
+        text += f": {', '.join(f'{row.model} {row.usd:.2f}' for row in dear[:NAMED])}"
+        text += f", {len(dear) - NAMED} more" if len(dear) > NAMED else ""
+    return text
 
 
 class Progress:

@@ -61,22 +61,22 @@ def facts(results: Results) -> dict[str, str]:
 
 
 def _facts(results: Results) -> Iterator[tuple[str, str]]:
-    run, told = results.run, results.provenance
-    data = str(told.get("data", ""))
+    run, record = results.run, results.provenance
+    data = str(record.get("data", ""))
     title = results.found.question if results.found else results.experiment.replace("_", " ")
     yield "Title", latex(title)
     yield "Data", latex(SOURCES.get(data, data))
     yield "Source", latex({"simulated": "SIMULATED", "hub": "published", "folder": "published"}.get(data, data))
     for row in results.found.rows if results.found else ():
         yield f"Finding{camel(row.estimate.data)}", signs(latex(row.sentence))
-    judges = told.get("judges")
+    judges = record.get("judges")
     if isinstance(judges, Mapping):
         yield "Judges", f"{len(judges):,}"
         yield "JudgeNames", _judges(judges)
     for name, key in (("Questions", "questions"), ("Judgments", "n")):
-        yield name, f"{told[key]:,}" if isinstance(told.get(key), int) else ""
-    yield "Seed", latex(told.get("seed", ""))
-    yield "Inputs", rf"\texttt{{{latex(told['inputs'])}}}" if told.get("inputs") else ""
+        yield name, f"{record[key]:,}" if isinstance(record.get(key), int) else ""
+    yield "Seed", latex(record.get("seed", ""))
+    yield "Inputs", rf"\texttt{{{latex(record['inputs'])}}}" if record.get("inputs") else ""
     yield from _design(results, data)
     yield from _losses(results, data)
     yield from _intervals(results, data)
@@ -87,42 +87,42 @@ def _facts(results: Results) -> Iterator[tuple[str, str]]:
         yield "Date", latex(run.time[:10])
 
 
-def _commit(told: str) -> str:
+def _commit(commit: str) -> str:
     """The first digits of a commit, and that files differed from it where they did: it is then not what ran."""
-    bare = told.removesuffix(DIRTY)
-    return rf"\texttt{{{latex(bare[:12])}}}" + (" with changes that no commit holds" if bare != told else "")
+    bare = commit.removesuffix(DIRTY)
+    return rf"\texttt{{{latex(bare[:12])}}}" + (" with changes that no commit holds" if bare != commit else "")
 
 
 def _judges(judges: Mapping[str, Any]) -> str:
     """Names with the model ids that came back, where these say more than the name."""
-    told = []
+    clauses = []
     for name, ids in list(judges.items())[:MOST_NAMED]:
         others = [str(each) for each in ids if str(each) != name.replace("_", "-")] if isinstance(ids, list) else []
         shown = rf"\texttt{{{latex(cut(name, LONGEST_ID))}}}"
         # An id is one word to TeX: it may break where people would break it.
-        given = listed(cut(each, LONGEST_ID) for each in others)
-        told.append(f"{shown} ({latex(given)})" if given else shown)
+        id_list = listed(cut(each, LONGEST_ID) for each in others)
+        clauses.append(f"{shown} ({latex(id_list)})" if id_list else shown)
     more = len(judges) - MOST_NAMED
-    named = ", ".join([*told, f"and {more:,} more"] if more > 0 else told)
-    return f"{named}; in brackets the model ids that they returned" if any(" (" in each for each in told) else named
+    named = ", ".join([*clauses, f"and {more:,} more"] if more > 0 else clauses)
+    return f"{named}; in brackets the model ids that they returned" if any(" (" in each for each in clauses) else named
 
 
 def _design(results: Results, data: str) -> Iterator[tuple[str, str]]:
     if results.experiment not in experiment_names():
         return
-    config, given = load_config(results.experiment), results.provenance["parameters"]
+    config, chosen = load_config(results.experiment), results.provenance["parameters"]
     if data not in ("asked", "simulated"):
         return
     # What was published stood in the orders that others chose, and was asked as often as they asked.
-    repeats = given.get("repeats") or config.repeats
+    repeats = chosen.get("repeats") or config.repeats
     often = "twice" if repeats == 2 else f"{repeats:,} times"
-    told = (
+    clauses = (
         "Every judgment was asked once." if repeats == 1 else f"Judgments that the design repeats were asked {often}."
     )
-    yield "Repeats", told
+    yield "Repeats", clauses
     yield "Orders", latex(config.methods.get("orders", ""))
     yield "Tests", latex(config.methods.get("tests", ""))
-    yield "Parameters", latex(", ".join(f"{key} = {value}" for key, value in given.items() if key != "figure_style"))
+    yield "Parameters", latex(", ".join(f"{key} = {value}" for key, value in chosen.items() if key != "figure_style"))
 
 
 def _losses(results: Results, data: str) -> Iterator[tuple[str, str]]:
@@ -138,12 +138,12 @@ def _losses(results: Results, data: str) -> Iterator[tuple[str, str]]:
 
 def _intervals(results: Results, data: str) -> Iterator[tuple[str, str]]:
     """How intervals of the numbers that conclusions rest on were made, and what they are clustered by."""
-    known, leading = declared(results.experiment), headline(results.experiment)
-    mine = [each for each in results.estimates if each.data == data and each.low == each.low and each.id in known]
+    estimands, leading = declared(results.experiment), headline(results.experiment)
+    mine = [each for each in results.estimates if each.data == data and each.low == each.low and each.id in estimands]
     mine = [each for each in mine if each.id in leading] or mine
     # What follows a semicolon is about the test of one number.
     methods = dict.fromkeys(each.method.partition(";")[0] for each in mine if each.method)
-    clusters = dict.fromkeys(known[each.id].cluster for each in mine if known[each.id].cluster)
+    clusters = dict.fromkeys(estimands[each.id].cluster for each in mine if estimands[each.id].cluster)
     yield "Intervals", latex("; ".join(list(methods)[:MOST_METHODS]))
     yield "Cluster", latex(listed(list(clusters)[:MOST_METHODS]).replace(" and ", " or "))
 
@@ -179,7 +179,7 @@ class Source:
     bibtex: str
 
 
-def known() -> dict[str, Source]:
+def load_sources() -> dict[str, Source]:
     """All entries by key; one without `named` as its last field, or a key twice, is a ValueError."""
     text, found = BIBLIOGRAPHY.read_text(encoding="utf-8"), {}
     for entry in _ENTRY.finditer(text):
@@ -197,8 +197,8 @@ def known() -> dict[str, Source]:
 
 def cited(texts: Iterable[str]) -> list[str]:
     """The keys of the sources that these texts name, in order."""
-    whole = "\n".join(texts)
-    return [source.key for source in known().values() if any(word in whole for word in source.named)]
+    text = "\n".join(texts)
+    return [source.key for source in load_sources().values() if any(word in text for word in source.named)]
 
 
 def of_results(results: Results) -> list[str]:
@@ -206,7 +206,7 @@ def of_results(results: Results) -> list[str]:
     ids = {each.id for each in results.estimates}
     used = [each for each in declared(results.experiment).values() if each.id in ids]
     texts = [each.source for each in used] + [each.method for each in results.estimates]
-    # What intervals of published counts rest on is told by the methods of those that are there.
+    # Methods state what the intervals of published counts rest on.
     texts += [re.sub(r"\(published counts:[^)]*\)", "", each.interval) for each in used]
     if results.experiment in experiment_names():
         config = load_config(results.experiment)
@@ -229,7 +229,7 @@ def headline(experiment: str) -> set[str]:
 
 def bibliography(keys: Iterable[str]) -> str:
     """references.bib: Recuse itself and the sources with these keys."""
-    every, wanted = known(), {SELF, *keys}
+    every, wanted = load_sources(), {SELF, *keys}
     return "\n\n".join(source.bibtex for key, source in every.items() if key in wanted) + "\n"
 
 
@@ -259,17 +259,17 @@ def numbers_tex(every: Sequence[Results], checked: Mapping[str, str]) -> str:
 
     Two macros of one name are a ValueError: one of the results then needs another name.
     """
-    lines, known = [HEAD, MARK], Counter(common().keys())
+    lines, names = [HEAD, MARK], Counter(common().keys())
     lines += ["", "% What holds for every run.", *_texts(common())]
     for results in every:
-        told = {f"{camel(results.label, 'run')}{name}": text for name, text in facts(results).items()}
-        lines += ["", f"% {visible(results.label)}: what was asked.", *_texts(told)]
+        macros = {f"{camel(results.label, 'run')}{name}": text for name, text in facts(results).items()}
+        lines += ["", f"% {visible(results.label)}: what was asked.", *_texts(macros)]
         lines += ["", f"% {visible(results.label)}: what was found.", *_numbers(results)]
-        known.update(told.keys())
-        known.update(name + end for name in macro_of(results).values() for end in ("", *FORMS))
+        names.update(macros.keys())
+        names.update(name + end for name in macro_of(results).values() for end in ("", *FORMS))
     lines += ["", "% What the checklist counts.", *_texts(checked)]
-    known.update(checked.keys())
-    if double := sorted(name for name, count in known.items() if count > 1):
+    names.update(checked.keys())
+    if double := sorted(name for name, count in names.items() if count > 1):
         raise ValueError(
             f"two numbers would both be called \\{double[0]}; give one of the results another name, as in "
             "--results NAME=FOLDER"
@@ -285,10 +285,10 @@ def macro_of(results: Results) -> dict[tuple[str, str, str], str]:
 
 def carried(results: Results) -> list[Estimate]:
     """All numbers of some results: those of numbers.json, and those that only judge card and findings hold."""
-    known = {place(each): each for each in results.estimates}
+    by_place = {place(each): each for each in results.estimates}
     found = results.found
     also = [*(line.estimate for line in found.lines), *(row.estimate for row in found.rows)] if found else []
-    return ordered({**{place(each): each for each in also}, **known}.values())
+    return ordered({**{place(each): each for each in also}, **by_place}.values())
 
 
 def smallest(each: Estimate, effect: float) -> str:
@@ -297,9 +297,9 @@ def smallest(each: Estimate, effect: float) -> str:
     return marked(shown(bare).removeprefix(r"\ensuremath{+}"), each.data)
 
 
-def _texts(told: Mapping[str, str]) -> Iterable[str]:
+def _texts(macros: Mapping[str, str]) -> Iterable[str]:
     # What was read from files is one line, whatever it holds: a comment would swallow the next.
-    return (f"\\newcommand{{\\{name}}}{{{' '.join(text.split())}}}" for name, text in told.items())
+    return (f"\\newcommand{{\\{name}}}{{{' '.join(text.split())}}}" for name, text in macros.items())
 
 
 def _numbers(results: Results) -> Iterable[str]:
@@ -321,20 +321,20 @@ def methods_tex(every: Sequence[Results]) -> str:
 
 
 def paragraph(results: Results) -> str:
-    """One run in sentences, with its title in front and its sources at the end."""
-    known = facts(results)
-    told = [filled(words, results, known) for words in WORDS["sentences"] if known.keys() >= {*NEEDED.findall(words)}]
+    """One run in lines, with its title in front and its sources at the end."""
+    terms = facts(results)
+    lines = [filled(words, results, terms) for words in WORDS["sentences"] if terms.keys() >= {*NEEDED.findall(words)}]
     keys = ",".join(dict.fromkeys([SELF, *of_results(results)]))
-    title = filled("<Title>", results, known)
-    return "\n".join([rf"\paragraph{{{title}}}", *told, rf"Estimators, intervals and data: \citep{{{keys}}}."])
+    title = filled("<Title>", results, terms)
+    return "\n".join([rf"\paragraph{{{title}}}", *lines, rf"Estimators, intervals and data: \citep{{{keys}}}."])
 
 
-def filled(words: str, results: Results, known: Mapping[str, str]) -> str:
+def filled(words: str, results: Results, values: Mapping[str, str]) -> str:
     r"""A sentence with a macro for each <Fact> of the run, and for each <*Fact> of all runs.
 
     A macro that ends a sentence is followed by {}, so that TeX keeps the space after it.
     """
-    for name in known:
+    for name in values:
         words = words.replace(f"<{name}>", rf"\{camel(results.label, 'run')}{name}{{}}")
     for name in ("Level", "LeastClusters", "Power"):
         words = words.replace(f"<*{name}>", rf"\Recuse{name}{{}}")
@@ -384,7 +384,7 @@ def checklist(every: Sequence[Results]) -> Checklist:
     rows, taken = [], {"unreadable"}
     for item in ITEMS:
         if item.needs:
-            rows.append((latex(item.question), _told(item, asked)))
+            rows.append((latex(item.question), _answer(item, asked)))
             continue
         found = [measure for measure in measured if re.search(item.measures, measure) and measure not in taken]
         taken |= {*found}
@@ -396,22 +396,22 @@ def checklist(every: Sequence[Results]) -> Checklist:
     return Checklist(tuple(rows), macros)
 
 
-def _told(item: Item, asked: Sequence[Results]) -> str:
+def _answer(item: Item, asked: Sequence[Results]) -> str:
     """One sentence a run; runs that would say the same say it once, and those that cannot say it say so."""
-    words, said = item.needs, dict[tuple[str, ...], list[Results]]()
+    words, runs = item.needs, dict[tuple[str, ...], list[Results]]()
     for results in asked:
-        known = facts(results)
+        values = facts(results)
         needed = NEEDED.findall(words)
-        absent = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower() for name in needed if name not in known]
-        told = f"Not recorded: {', '.join(absent)}." if absent else words
-        said.setdefault((told, *(known.get(name, "") for name in needed if not absent)), []).append(results)
-    if len(said) > 1 and item.apart:
+        absent = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower() for name in needed if name not in values]
+        template = f"Not recorded: {', '.join(absent)}." if absent else words
+        runs.setdefault((template, *(values.get(name, "") for name in needed if not absent)), []).append(results)
+    if len(runs) > 1 and item.apart:
         return latex("Said of each run in the methods.")
     parts = []
-    for (told, *_), several in said.items():
+    for (template, *_), several in runs.items():
         whose = ", ".join(latex(results.label) for results in several)
-        text = filled(told, several[0], facts(several[0]))
-        parts.append(text if len(said) == 1 else rf"\emph{{{whose}:}} {text}")
+        text = filled(template, several[0], facts(several[0]))
+        parts.append(text if len(runs) == 1 else rf"\emph{{{whose}:}} {text}")
     if not parts:
         return latex("Not measured: nobody judged.")
     simulated = all(results.provenance.get("data") == "simulated" for results in asked)
@@ -421,7 +421,7 @@ def _told(item: Item, asked: Sequence[Results]) -> str:
 
 def _measured(measure: str, pairs: Sequence[tuple[Results, CardLine]], macros: dict[str, str]) -> str:
     """What a measure says of the judges, the gravest in numbers; each count and number is a macro."""
-    stem, whole = f"Checklist{camel(measure)}", rf"\emph{{{latex(measure)}:}} "
+    stem, heading = f"Checklist{camel(measure)}", rf"\emph{{{latex(measure)}:}} "
     data = {line.estimate.data for _, line in pairs}
     macros[f"{stem}Judges"] = _counted([line for _, line in pairs])
     gravest = min(pairs, key=lambda pair: _rank(pair[1]))
@@ -429,17 +429,17 @@ def _measured(measure: str, pairs: Sequence[tuple[Results, CardLine]], macros: d
         ends = [pick(pairs, key=lambda pair: pair[1].estimate.value) for pick in (min, max)]
         text = rf"{' to '.join(map(_number, ends))}, of \{stem}Judges{{}} judges."
     else:
-        told = []
+        clauses = []
         for verdict, words in WORDS["verdicts"].items():
-            if some := [line for _, line in pairs if line.verdict == verdict]:
-                macros[f"{stem}{camel(verdict)}"] = _counted(some)
-                told.append(rf"{words} \{stem}{camel(verdict)}{{}}")
-        text = rf"{', '.join(told)} of \{stem}Judges{{}} judges; gravest {_number(gravest)}"
+            if lines := [line for _, line in pairs if line.verdict == verdict]:
+                macros[f"{stem}{camel(verdict)}"] = _counted(lines)
+                clauses.append(rf"{words} \{stem}{camel(verdict)}{{}}")
+        text = rf"{', '.join(clauses)} of \{stem}Judges{{}} judges; gravest {_number(gravest)}"
         if gravest[1].verdict == "untold":
             text += f", which {latex(cut(gravest[1].words, LONGEST_WHY))}"
         text = f"{text}{_smallest(stem, pairs, macros)}."
     # A row that says so once need not say it of each number.
-    return rf"\RecuseAllSimulated{{{whole}{text}}}" if data == {"simulated"} else whole + text
+    return rf"\RecuseAllSimulated{{{heading}{text}}}" if data == {"simulated"} else heading + text
 
 
 def _counted(lines: Sequence[CardLine]) -> str:
@@ -457,11 +457,11 @@ def _smallest(stem: str, pairs: Sequence[tuple[Results, CardLine]], macros: dict
     mute = [line for line in silent if line.smallest == line.smallest]
     if not mute:
         return ""
-    some = "" if len(mute) == len(silent) else " and such a size exists"
+    exists = "" if len(mute) == len(silent) else " and such a size exists"
     widest = max(mute, key=lambda line: line.smallest)
     macros[f"{stem}Smallest"] = smallest(widest.estimate, widest.smallest)
     found = r"would have been found in \RecusePower{} of such runs"
-    return rf"; where it is not shown{some}, effects from \{stem}Smallest{{}} on {found}"
+    return rf"; where it is not shown{exists}, effects from \{stem}Smallest{{}} on {found}"
 
 
 def _rank(line: CardLine) -> tuple[int, float]:

@@ -246,8 +246,8 @@ def layouts(sheet: Sheet, page: Page) -> list[Layout]:
     spans = [False] if page.columns == 1 else [True] if towers else [False, True]
     ways = [(wide, size, stacked) for stacked in (False, True) for wide in spans for size in SIZES]
     for way in ways:
-        if whole := _fitted(sheet, page, tuple(every), *way):
-            return [whole]
+        if fitted := _fitted(sheet, page, tuple(every), *way):
+            return [fitted]
     naming, parts = _naming(sheet), []
     for at in every[len(naming) :]:
         longer = _fitted(sheet, page, (*parts[-1].columns, at), *ways[-1]) if parts else None

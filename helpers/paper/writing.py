@@ -140,7 +140,7 @@ def _float(sheet: Sheet, layout: Layout, rows: Sequence[int], words: str, label:
     size = r"\RecuseSmall" if layout.size == SMALLEST else r"\RecuseMedium"
     table, width = ("tabularx", r"{\linewidth}") if layout.prose else ("tabular", "")
     kinds = "".join(_kind(sheet, layout, at) for at in layout.columns)
-    # Rows of several lines are told apart by the space between them.
+    # The space between rows of several lines separates them.
     end = r" \\[2pt]" if layout.stacked or layout.prose else r" \\"
     return "\n".join(
         [
@@ -208,23 +208,23 @@ def redrawn(results: Results, page: Page, workshop: Path) -> Results:
     """
     notebook = next(each for each in available().values() if experiment_of(each) == results.experiment)
     out = workshop / results.label
-    given = {**parameters(results), "figure_style": page.name, "out": str(out)}
+    settings = {**parameters(results), "figure_style": page.name, "out": str(out)}
     if not collects(notebook):
-        given["budget_usd"] = 0.0
+        settings["budget_usd"] = 0.0
         if results.provenance.get("data") == "asked":
-            given["judgments"] = "stored"
+            settings["judgments"] = "stored"
     remedy = f"run {notebook.stem} yourself with -p figure_style {page.name}, and name its folder with --results"
     try:
-        (done,) = run_all([notebook], given, 1)
+        (done,) = run_all([notebook], settings, 1)
     except ValueError as error:
         raise ValueError(f"{results.folder}: its figures cannot be drawn again ({error}); {remedy}") from None
     if done.error:
         raise ValueError(f"{results.folder}: its figures cannot be drawn again: {done.error}; {remedy}")
     fresh = load(out, results.label)
-    if told := differences(results.estimates, fresh.estimates):
+    if differ := differences(results.estimates, fresh.estimates):
         raise ValueError(
-            f"{results.folder}: running {notebook.stem} again gives other numbers ({told}): code, versions or replies "
-            f"have changed since; {remedy}"
+            f"{results.folder}: running {notebook.stem} again gives other numbers ({differ}): code, versions or "
+            f"replies have changed since; {remedy}"
         )
     run = results.run if results.run.time else fresh.run
     return replace(fresh, folder=results.folder, provenance=results.provenance, run=run)
@@ -243,17 +243,17 @@ def parameters(results: Results) -> dict[str, Any]:
 
 def differences(before: Sequence[Estimate], after: Sequence[Estimate]) -> str:
     """Where two runs differ in what they found, in a few words; "" where they do not."""
-    known, fresh = ({place(each): each for each in estimates} for estimates in (before, after))
-    if known.keys() != fresh.keys():
-        return f"{len(known.keys() ^ fresh.keys())} are in one of them only"
+    stored, fresh = ({place(each): each for each in estimates} for estimates in (before, after))
+    if stored.keys() != fresh.keys():
+        return f"{len(stored.keys() ^ fresh.keys())} are in one of them only"
     bounds = attrgetter("value", "low", "high")
     near = partial(np.allclose, rtol=SAME, atol=SAME / 100, equal_nan=True)
-    other = [at for at, one in known.items() if one.n != fresh[at].n or not near(bounds(one), bounds(fresh[at]))]
+    other = [at for at, one in stored.items() if one.n != fresh[at].n or not near(bounds(one), bounds(fresh[at]))]
     if not other:
         return ""
-    first = known[other[0]]
+    first = stored[other[0]]
     where = ", ".join(f"{key} {value}" for key, value in first.where.items())
-    return f"{len(other)} of {len(known)}, the first: {first.id} ({where}) was {first}, is {fresh[other[0]]}"
+    return f"{len(other)} of {len(stored)}, the first: {first.id} ({where}) was {first}, is {fresh[other[0]]}"
 
 
 PREAMBLE = r"""% What figures, tables, numbers and checklist need: \input{recuse} in the preamble. By `recuse paper`.
@@ -381,12 +381,12 @@ def contents(every: Sequence[Results], on: Page) -> dict[str, bytes]:
 
 def _refuse_strangers(folder: Path, names: Iterable[str], force: bool) -> None:
     """Refuse to replace what this command did not write, or what was changed since."""
-    export.held(folder, "--to")
-    known = export.recorded(folder, RECORD, FACTS)
-    names = names if known else (*names, RECORD)
-    known = known or {}
-    changed = [name for name, before in known.items() if export.sha256_of(folder / name) not in ("", before)]
-    strange = [name for name in names if name not in known and (folder / name).exists()]
+    export.list_contents(folder, "--to")
+    record = export.recorded(folder, RECORD, FACTS)
+    names = names if record else (*names, RECORD)
+    record = record or {}
+    changed = [name for name, before in record.items() if export.sha256_of(folder / name) not in ("", before)]
+    strange = [name for name in names if name not in record and (folder / name).exists()]
     if changed and not force:
         raise ValueError(
             f"{folder}: changed since it was made: {', '.join(changed[:5])}; keep your words in files of your own, "

@@ -30,7 +30,7 @@ PLAIN, PASSWORD, ESCAPE, MASK, NAMES = (
 LIKE = [(each["signs"], re.compile(each["pattern"], re.VERBOSE | re.ASCII)) for each in TABLE["like"]]
 
 #: (value, variable) of every secret.
-Known = tuple[tuple[str, str], ...]
+Keyring = tuple[tuple[str, str], ...]
 #: Where a secret stands in a text, and the name that takes its place: begin, end, variable or "key".
 Span = tuple[int, int, str]
 
@@ -85,7 +85,7 @@ def declare(names: Iterable[str]) -> None:
     _declared.update(names)
 
 
-def secrets() -> Known:
+def secrets() -> Keyring:
     """Every secret of this environment as it is now, with the name of its variable."""
     found: dict[str, str] = {}
     for name, value in os.environ.items():
@@ -108,25 +108,25 @@ def _is_secret(value: str) -> bool:
 @lru_cache(maxsize=1024)
 def _parts(value: str) -> tuple[str, ...]:
     """The value without line ends and without its scheme, and its long pieces (a PEM key has many lines)."""
-    whole = value.strip()
-    if not _is_secret(whole) or os.path.exists(os.path.expanduser(whole)):
+    full = value.strip()
+    if not _is_secret(full) or os.path.exists(os.path.expanduser(full)):
         return ()
-    bare = re.sub(r"(?i)^(?:bearer|basic|token)\s+", "", whole)
-    parts = re.split(r"[\s\"'{},]+|\\n", whole)
+    bare = re.sub(r"(?i)^(?:bearer|basic|token)\s+", "", full)
+    parts = re.split(r"[\s\"'{},]+|\\n", full)
     pieces = [each for each in parts if len(each) >= 20 and not re.search("://|@|-----", each)]
-    return tuple(each for each in dict.fromkeys((whole, bare, *pieces)) if _is_secret(each))
+    return tuple(each for each in dict.fromkeys((full, bare, *pieces)) if _is_secret(each))
 
 
-def _spans(text: str, known: Known, like: bool, deepest: int = DEEPEST) -> list[Span]:
+def _spans(text: str, keyring: Keyring, like: bool, deepest: int = DEEPEST) -> list[Span]:
     """Where keys stand in a text, as it is and once its escapes are undone, in order and disjoint."""
     escaped = deepest and any(sign in text for sign in "%&\\")
-    spans, plain = _merged(_runs(text, known)), ESCAPE.sub(_unescape, text) if escaped else text
+    spans, plain = _merged(_runs(text, keyring)), ESCAPE.sub(_unescape, text) if escaped else text
     if plain != text:
-        return _merged([*spans, *_origins(text, _spans(plain, known, like, deepest - 1))])
+        return _merged([*spans, *_origins(text, _spans(plain, keyring, like, deepest - 1))])
     for find in (_masked, _like) if like else ():
         # What is known to be a key is no part of what looks like one.
         rest = _replaced(text, spans, ["\0" * (end - begin) for begin, end, _ in spans])
-        spans = _merged([*spans, *find(rest, known)])
+        spans = _merged([*spans, *find(rest, keyring)])
     return spans
 
 
@@ -171,11 +171,11 @@ def _origins(text: str, spans: list[Span]) -> list[Span]:
 
 
 @lru_cache(maxsize=8)
-def _spellings(known: Known) -> tuple[dict[str, str], dict[str, str], set[str]]:
+def _spellings(keyring: Keyring) -> tuple[dict[str, str], dict[str, str], set[str]]:
     """Spellings of secrets (as they are, decoded, in hex, within base64), RUN characters of one, and their blocks."""
-    whole: dict[str, str] = {}
+    full: dict[str, str] = {}
     runs: dict[str, str] = {}
-    for value, name in known:
+    for value, name in keyring:
         raw, plain = value.encode("utf-8", "surrogatepass"), value
         for _ in range(DEEPEST):
             plain = ESCAPE.sub(_unescape, plain)
@@ -186,29 +186,29 @@ def _spellings(known: Known) -> tuple[dict[str, str], dict[str, str], set[str]]:
             texts |= {inner, inner.replace("+", "-").replace("/", "_")}
         for text in (text.replace("+", " ") for text in texts):
             if len(text) <= RUN or re.search(r"\s|://", value):
-                whole[text] = name
+                full[text] = name
             else:
                 runs |= {text[at : at + RUN]: name for at in range(len(text) - RUN + 1)}
-    return whole, runs, {run[at : at + BLOCK] for run in runs for at in range(STEP)}
+    return full, runs, {run[at : at + BLOCK] for run in runs for at in range(STEP)}
 
 
-def _runs(text: str, known: Known) -> list[Span]:
+def _runs(text: str, keyring: Keyring) -> list[Span]:
     """Where a text holds a whole spelling of a secret, or RUN characters of one."""
-    text, (whole, runs, blocks), spans = text.replace("+", " "), _spellings(known), list[Span]()
-    for spelling in [each for each in whole if each in text]:
-        spans += [(*match.span(), whole[spelling]) for match in re.finditer(re.escape(spelling), text)]
+    text, (full, runs, blocks), spans = text.replace("+", " "), _spellings(keyring), list[Span]()
+    for spelling in [each for each in full if each in text]:
+        spans += [(*match.span(), full[spelling]) for match in re.finditer(re.escape(spelling), text)]
     for block in [at for at in range(0, len(text), STEP) if text[at : at + BLOCK] in blocks]:
         near = [at for at in range(max(block - STEP + 1, 0), block + 1) if text[at : at + RUN] in runs]
         spans += [(near[0], near[-1] + RUN, runs[text[near[0] : near[0] + RUN]])] if near else []
     return spans
 
 
-def _masked(text: str, known: Known) -> Iterator[Span]:
+def _masked(text: str, keyring: Keyring) -> Iterator[Span]:
     """Where a text shows the first and last characters of a secret around a mask."""
     later = -1  # where the masked key behind this one begins: what reaches up to it is no longer word
-    for mask in reversed([*MASK.finditer(text)]) if known else ():
+    for mask in reversed([*MASK.finditer(text)]) if keyring else ():
         before, after = text[max(mask.start() - 24, 0) : mask.start()], text[mask.end() : mask.end() + 12]
-        for value, name in known:
+        for value, name in keyring:
             last = max(n for n in range(len(after) + 1) if value.endswith(after[:n]))
             if last < 4 and mask[0][0] in ".…":  # which ordinary text has after anything
                 continue
@@ -219,16 +219,16 @@ def _masked(text: str, known: Known) -> Iterator[Span]:
                 break
 
 
-def _like(text: str, known: Known) -> Iterator[Span]:
+def _like(text: str, keyring: Keyring) -> Iterator[Span]:
     """Where a text holds what looks like a key."""
     low = text.lower()
     for pattern in [pattern for signs, pattern in LIKE if any(sign in low for sign in signs)]:
         yield from ((*match.span("key"), "key") for match in pattern.finditer(text))
 
 
-def strike(text: str, known: Known, like: bool = True) -> tuple[str, list[str]]:
+def strike(text: str, keyring: Keyring, like: bool = True) -> tuple[str, list[str]]:
     """The text with `[NAME]` and `[key]` for keys, and whose they were; `like`: masked ones and lookalikes, too."""
-    spans = _spans(text, known, like)
+    spans = _spans(text, keyring, like)
     names = [name for _, _, name in spans]
     return _replaced(text, spans, [f"[{name}]" for name in names]), names
 
@@ -238,23 +238,23 @@ def redact(text: str) -> str:
     return strike(text, secrets())[0]
 
 
-def found(text: str, known: Known | None = None, like: bool = True) -> list[str]:
-    """The variables whose secrets (`known`, or those of now) a text holds in any spelling; `like` as in `strike`."""
-    return sorted(set(strike(text, secrets() if known is None else known, like)[1]))
+def found(text: str, keyring: Keyring | None = None, like: bool = True) -> list[str]:
+    """The variables whose secrets (`keyring`, or those of now) a text holds in any spelling; `like` as in `strike`."""
+    return sorted(set(strike(text, secrets() if keyring is None else keyring, like)[1]))
 
 
-def redact_all(value: Any, known: Known | None = None) -> Any:
+def redact_all(value: Any, keyring: Keyring | None = None) -> Any:
     """A structure of records, mappings, lists and texts without keys; what holds none is the very same object."""
-    known = secrets() if known is None else known
+    keyring = secrets() if keyring is None else keyring
     if isinstance(value, str):
-        return strike(value, known)[0]
-    if not strike("\0".join(_texts(value)), known)[1]:  # hardly any holds one: all its texts are looked at together
+        return strike(value, keyring)[0]
+    if not strike("\0".join(_texts(value)), keyring)[1]:  # hardly any holds one: all its texts are looked at together
         return value
     if is_dataclass(value):
-        return replace(value, **{name: redact_all(each, known) for name, each in vars(value).items()})
+        return replace(value, **{name: redact_all(each, keyring) for name, each in vars(value).items()})
     if isinstance(value, Mapping):
-        return {redact_all(key, known): redact_all(each, known) for key, each in value.items()}
-    return type(value)(redact_all(each, known) for each in value)
+        return {redact_all(key, keyring): redact_all(each, keyring) for key, each in value.items()}
+    return type(value)(redact_all(each, keyring) for each in value)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -49,9 +49,9 @@ class Failure(Exception):
 
     def __post_init__(self) -> None:
         """Strike keys out before anything is shortened: half a key is still half a key."""
-        said = redact(self.error)
-        super().__init__(f"{self.status}: {said}")
-        self.error, self.raw = said[:300], redact(self.raw)[: POLICY.MOST_KEPT]
+        text = redact(self.error)
+        super().__init__(f"{self.status}: {text}")
+        self.error, self.raw = text[:300], redact(self.raw)[: POLICY.MOST_KEPT]
         self.billed = self.kind.billed if self.billed is None else self.billed
         self.slows = self.slows or self.status == "rate_limited"
 
@@ -129,16 +129,16 @@ def _base_of(target: str) -> str:
     return base if parts.scheme in ("http", "https") and redact(base) == base else ""
 
 
-def _failure(code: int, said: str, body: str, headers: Mapping[str, str], wall: float, **more: Any) -> Failure:
+def _failure(code: int, message: str, body: str, headers: Mapping[str, str], wall: float, **more: Any) -> Failure:
     status, error = status_of(code, body), _error_in(_loads(body))
     wait, odd = retry_after(headers, body, wall)
     # The parameter that a refusal names says what is wrong with the request; without one, its words do.
     words = {name: each["words"] for name, each in _table()["hints"].items() if "words" in each}
-    param = error.get("param") if isinstance(error.get("param"), str) else said
-    texts = {name: said if name == "context" else param for name in words if status == "bad_request"}
+    param = error.get("param") if isinstance(error.get("param"), str) else message
+    texts = {name: message if name == "context" else param for name in words if status == "bad_request"}
     hint = next((name for name in texts if re.search(words[name], texts[name], re.IGNORECASE)), "")
     more |= {"slows": POLICY.OVERLOADED in (code, _code_of(error))}
-    return Failure(status, said, wait, body, headers, odd, hint, **more)
+    return Failure(status, message, wait, body, headers, odd, hint, **more)
 
 
 def status_of(code: int, body: str) -> str:
@@ -146,8 +146,8 @@ def status_of(code: int, body: str) -> str:
     table, named = _table(), _code_of(_error_in(_loads(body)))
     if (named in (429, 529) and (code in (400, 403) or code >= 500)) or (named == 402 and code in (400, 403, 429)):
         code = named
-    for status, said in table["words"].items():
-        if code in said["statuses"] and any(word in body for word in said["words"]):
+    for status, rule in table["words"].items():
+        if code in rule["statuses"] and any(word in body for word in rule["words"]):
             return status
     if code in table["content"]["statuses"] and refuses_content(body):
         return "filtered"
@@ -161,23 +161,23 @@ def failure_in(raw: str, headers: Mapping[str, str], wall: float) -> Failure | N
     if not (error := _error_in(body)):
         return None
     code = _code_of(error) or (400 if refuses_content(json.dumps(error)) else 500)
-    said = next((error[name] for name in ("message", "detail", "msg", "title", "error") if error.get(name)), error)
+    message = next((error[name] for name in ("message", "detail", "msg", "title", "error") if error.get(name)), error)
     parted = bool(isinstance(body, dict) and body.get("choices"))  # what came of a reply may have been billed
-    return _failure(code, str(said), raw, headers, wall, billed=parted or None)
+    return _failure(code, str(message), raw, headers, wall, billed=parted or None)
 
 
 def unreadable(raw: str) -> Failure:
     """What a body is that holds neither a reply nor an error."""
     text, body = raw.lstrip("\ufeff \r\n\t"), _loads(raw)
-    said, hint = "JSON of another form", ""
+    fault, hint = "JSON of another form", ""
     if body is None:
         form = next(each for each in _table()["no_json"] if re.match(each["begins"], text))
-        said, hint = form["says"], form.get("hint", "")
+        fault, hint = form["says"], form.get("hint", "")
     elif isinstance(body, dict) and body.keys() & set(_table()["reply_fields"]):
         empty = [name for name in ("choices", "candidates", "content") if name in body and not body[name]]
-        said = f"the list of {empty[0]} in the reply is empty" if empty else "no text in the reply where it should be"
+        fault = f"the list of {empty[0]} in the reply is empty" if empty else "no text in the reply where it should be"
         hint = "shape"
-    return Failure("bad_envelope", said, raw=raw, hint=hint)
+    return Failure("bad_envelope", fault, raw=raw, hint=hint)
 
 
 def _loads(raw: str) -> Any:
@@ -254,7 +254,7 @@ def note_on(name: str, model: Model, words: str) -> str:
 
 
 @dataclass(frozen=True)
-class Told:
+class Quota:
     """One limit as a service told it: `remaining` of `limit` are left, and all of them are back in `seconds`."""
 
     limit: float
@@ -278,13 +278,13 @@ def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[flo
     return None, None
 
 
-def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
+def read_limits(headers: Mapping[str, str], wall: float) -> dict[str, Quota]:
     """The limits that a reply's headers state in full, by what they count: requests, tokens, input or output tokens."""
-    found: dict[str, Told] = {}
+    found: dict[str, Quota] = {}
     for counted, names in [each for service in SERVICES.values() for each in service.limits.items()]:
         limit, left, seconds = (_seconds(headers.get(name), headers, wall) for name in names)
         if limit is not None and limit > 0 and left is not None and seconds is not None:
-            found[counted] = Told(limit, min(max(left, 0.0), limit), min(max(seconds, 0.0), POLICY.LONGEST_PAUSE))
+            found[counted] = Quota(limit, min(max(left, 0.0), limit), min(max(seconds, 0.0), POLICY.LONGEST_PAUSE))
     return found
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ..types import Request, Usage
-from .meanings import POLICY, Told
+from .meanings import POLICY, Quota
 
 #: What a limit counts.
 COUNTED = ("requests", "tokens", "input", "output")
@@ -101,14 +101,14 @@ class Gauge:
     refill: float = POLICY.LONGEST_PAUSE
     mark: float = 0.0
 
-    def hear(self, told: Told, sent: float, now: float) -> None:
+    def update(self, quota: Quota, sent: float, now: float) -> None:
         """Take over what a reply said, whose call had `sent` as all that was sent; of older calls no word counts."""
         if sent > self.mark:
-            self.limit, self.remaining, self.mark = told.limit, told.remaining, sent
-            self.full_at, self.period = now + told.seconds, max(self.period, told.seconds)
-            used = told.limit - told.remaining
-            if used and told.seconds:  # what is full, or back in no time, does not tell how fast
-                self.refill = min(told.seconds * told.limit / used, POLICY.LONGEST_PAUSE)
+            self.limit, self.remaining, self.mark = quota.limit, quota.remaining, sent
+            self.full_at, self.period = now + quota.seconds, max(self.period, quota.seconds)
+            used = quota.limit - quota.remaining
+            if used and quota.seconds:  # what is full, or back in no time, does not tell how fast
+                self.refill = min(quota.seconds * quota.limit / used, POLICY.LONGEST_PAUSE)
 
     def wait(self, cost: float, log: Log, now: float) -> float:
         """Seconds until a call of this cost may begin; 0 or less: now."""
@@ -140,13 +140,13 @@ class Ticket:
 class Pace:
     """The calls to one address: at most `allowed` in flight, none before `paused_until`, none beyond a limit.
 
-    Refusals and time-outs halve what is allowed, once a crowd; each round of successes adds one (AIMD). Limits of our
-    `own` hold for all calls, those that replies state for their model.
+    Refusals and time-outs halve what is allowed, once a crowd; each round of successes adds one (AIMD). Limits of
+    `ours` hold for all calls, those that replies state for their model.
     """
 
     limit: int
     clock: Clock = field(default_factory=Clock)
-    own: Limit = Limit()
+    ours: Limit = Limit()
     allowed: float = 0.0
     in_flight: int = 0
     paused_until: float = 0.0
@@ -163,10 +163,10 @@ class Pace:
     def __post_init__(self) -> None:
         """Start at full speed."""
         self.allowed = float(self.limit)
-        if (calls := self.own.requests_per_minute) is not None:
+        if (calls := self.ours.requests_per_minute) is not None:
             slack = int(calls / 60 * POLICY.CATCH_UP)  # calls that may come too early, for which the rate is lower
             self.spacings["requests"] = Spacing((calls - slack) / 60, slack / (calls - slack) * 60)
-        if (tokens := self.own.tokens_per_minute) is not None:
+        if (tokens := self.ours.tokens_per_minute) is not None:
             self.spacings["tokens"] = Spacing(tokens / 60)
 
     @property
@@ -203,25 +203,25 @@ class Pace:
             check()
             while self.paused() <= 0:
                 # What only this model waits for is waited for before its turn among the models.
-                await self.clock.wait_until(partial(self._told_wait, request), check)
+                await self.clock.wait_until(partial(self._service_wait, request), check)
                 async with self._turn:
                     check()
                     if self.full:
                         self._free.clear()
                         await self._free.wait()
-                    await self.clock.wait_until(self._own_wait, check)
-                    if not self.full and self.paused() <= 0 and self._told_wait(request) <= 0:
+                    await self.clock.wait_until(self._limit_wait, check)
+                    if not self.full and self.paused() <= 0 and self._service_wait(request) <= 0:
                         check()  # what waited for a place may have been refused meanwhile
                         begin()
                         return self._take(request, self.clock.now())
         return None
 
-    def _own_wait(self) -> float:
+    def _limit_wait(self) -> float:
         """Seconds until our own limits let the next call begin; 0 or less: now, or a pause has begun meanwhile."""
         dues = [spacing.due - spacing.early for spacing in self.spacings.values()]
         return 0.0 if self.paused() > 0 or not dues else max(dues) - self.clock.now()
 
-    def _told_wait(self, request: Request) -> float:
+    def _service_wait(self, request: Request) -> float:
         """The same by what replies said of the limits of a request's model."""
         gauges, now = self.gauges.get(request.model.model_id), self.clock.now()
         if not gauges or self.paused() > 0:
@@ -255,11 +255,11 @@ class Pace:
             tokens = usage.input + usage.output if counted else 0
             self.spacings["tokens"].take(tokens - ticket.costs["tokens"])
 
-    def hear(self, ticket: Ticket, told: Mapping[str, Told]) -> None:
+    def update(self, ticket: Ticket, quotas: Mapping[str, Quota]) -> None:
         """What the reply to an attempt told of the address's limits."""
-        for counted, each in told.items():
+        for counted, each in quotas.items():
             gauge = self.gauges.setdefault(ticket.model, {}).setdefault(counted, Gauge())
-            gauge.hear(each, ticket.sent[counted], self.clock.now())
+            gauge.update(each, ticket.sent[counted], self.clock.now())
 
     def pause(self, seconds: float) -> None:
         """Nobody asks this address for so long (at most LONGEST_PAUSE)."""

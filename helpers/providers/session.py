@@ -14,8 +14,8 @@ from typing import Any
 
 from ..services import own_server
 from ..types import Completion, Model, Request
-from .keys import Known, key_of, key_variables, redact_all, secrets
-from .meanings import POLICY, Failure, advice, classify, kind_of, note_on, told_limits
+from .keys import Keyring, key_of, key_variables, redact_all, secrets
+from .meanings import POLICY, Failure, advice, classify, kind_of, note_on, read_limits
 from .pacing import Clock, Limit, Pace, Ticket
 from .transport import Sent, module_of, read
 
@@ -203,7 +203,7 @@ class Session:
     answered: dict[str, float] = field(default_factory=dict)
     noted: set[tuple[str, ...]] = field(default_factory=set)
     #: The secrets when the session began: reading the environment for each reply would be slow.
-    secrets: Known = field(default_factory=secrets)
+    secrets: Keyring = field(default_factory=secrets)
 
     async def __aenter__(self) -> Session:
         """Nothing is opened before the first call."""
@@ -383,7 +383,7 @@ class Session:
         reply = reply if model.simulated else redact_all(reply, self.secrets)
         self.record(request, reply)
         server.pace.settle(ticket, reply.usage, refused=failure is not None and not reply.maybe_billed)
-        server.pace.hear(ticket, told_limits(headers, self.clock.wall()))
+        server.pace.update(ticket, read_limits(headers, self.clock.wall()))
         if failure is not None:
             if failure.slows:
                 server.pace.slow_down(ticket)

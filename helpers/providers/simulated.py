@@ -136,13 +136,13 @@ def write_verdict(request: Request, nonce: str, stated: Any, reason: str = "", *
 
 
 def end_reply(
-    request: Request, whole: str, undecided: str, refusal: str, others: Sequence[Callable[..., str]] = (), cut: str = ""
+    request: Request, full: str, undecided: str, refusal: str, others: Sequence[Callable[..., str]] = (), cut: str = ""
 ) -> tuple[str, str]:
     """A reply and how it ended; as often as `unreadable` says one without a verdict, of each kind equally often."""
     rng = random.Random(f"{request.key}:fault")
     if rng.random() >= traits_of(request.model).unreadable:
-        return whole, "stop"
-    ends = [(lambda _: cut or whole[: len(whole) // 2], "length"), (lambda _: refusal, "refusal")]
+        return full, "stop"
+    ends = [(lambda _: cut or full[: len(full) // 2], "length"), (lambda _: refusal, "refusal")]
     write, finish = rng.choice([*((each, "stop") for each in (lambda _: undecided, *others)), *ends])
     return write(rng), finish
 
@@ -175,12 +175,12 @@ def vendor_of(text: str) -> str | None:
     return next((vendor for vendor, (a, z) in ends.items() if text.startswith(a) and text.endswith(z)), None)
 
 
-def quality_of(text: str, question: Question | None, known: Iterable[Question] = ()) -> float:
-    """How good a text is: by the points of its question, OFF_TOPIC where it has but another's of `known`, or hash."""
+def quality_of(text: str, question: Question | None, others: Iterable[Question] = ()) -> float:
+    """How good a text is: by the points of its question, OFF_TOPIC where it has but another's of `others`, or hash."""
     points = question.points if question else ()
     if found := sum(point in text for point in points):
         return FIXED.QUALITY_SCALE * NORMAL.inv_cdf((found - 0.5) / len(points))
-    if points and any(point in text for other in known for point in other.points):
+    if points and any(point in text for other in others for point in other.points):
         return FIXED.OFF_TOPIC
     return draw("quality", text)
 
@@ -192,11 +192,11 @@ def own_by_name(task: str, labels: Sequence[str], vendor: str, deduces: bool = F
         sentence = re.search(r"answers? (.+?) came from your own vendor", task)
         return [label in (re.findall(r"\b[A-Z]\b", sentence[1]) if sentence else ()) for label in labels]
     authors = [listed[label] for label in labels]
-    own = [vendor in author.casefold() for author in authors]
+    mine = [vendor in author.casefold() for author in authors]
     hidden = ["not disclosed" in author for author in authors]
     # Who deduces takes undisclosed answers for its own where it is not named and they are as many as each other's.
     sizes = {authors.count(author) for author in authors if "not disclosed" not in author}
-    return hidden if deduces and not any(own) and sizes == {sum(hidden)} else own
+    return hidden if deduces and not any(mine) and sizes == {sum(hidden)} else mine
 
 
 def before_noise(request: Request) -> tuple[list[float], list[bool]]:
@@ -248,8 +248,8 @@ def _compare(request: Request, shown: Shown, felt: Sequence[float]) -> tuple[str
         first, second = pulls_of_marks(shown, traits.biases)
         better = verdict(felt[0] - felt[1] + first - second, traits.tie, traits.strong)
         stated = "tie" if better == "A=B" else shown.labels["AB".index(better[0])]
-        whole = write_verdict(request, shown.nonce, stated, choice=stated)
-        return end_reply(request, whole, UNDECIDED["audit"], REFUSALS["pair"])
+        full = write_verdict(request, shown.nonce, stated, choice=stated)
+        return end_reply(request, full, UNDECIDED["audit"], REFUSALS["pair"])
     stated = verdict(felt[0] - felt[1], traits.tie, traits.strong)
     reason = WORDS["reasons"][stated]
     if "own solution" in shown.task:
@@ -270,8 +270,8 @@ def _score(request: Request, shown: Shown, felt: float) -> tuple[str, str]:
     pull = traits_of(request.model).biases.get("anchor", 0.0)
     moved = pull * (float(anchor[1]) - honest) if anchor else 0.0
     score = max(0, min(100, round(honest + moved)))
-    whole = write_verdict(request, shown.nonce, score, number=score)
-    return end_reply(request, whole, UNDECIDED["audit"], REFUSALS["pair"])
+    full = write_verdict(request, shown.nonce, score, number=score)
+    return end_reply(request, full, UNDECIDED["audit"], REFUSALS["pair"])
 
 
 def pulls_of_marks(shown: Shown, biases: Mapping[str, float]) -> list[float]:
@@ -301,7 +301,7 @@ def _decide(request: Request) -> tuple[str, str]:
 
     if several:
         taken = [label for label, side in values.items() if leaning(request, pull, side=side) + _logistic(rng) > 0]
-        whole = write_verdict(request, nonce, ", ".join(taken) or "none", choices=taken)
+        full = write_verdict(request, nonce, ", ".join(taken) or "none", choices=taken)
         others = [lambda _: UNDECIDED["test"]] * 2
     else:
         low, high = min(values.values()), max(values.values())
@@ -310,9 +310,9 @@ def _decide(request: Request) -> tuple[str, str]:
         aim += traits.answer_noise * (high - low if pull.kind == "scale" else 1) * drawn
         if pull.kind != "scale":
             aim = high if aim > 0 else low
-        whole = written(next(iter(values)) if first else min(values, key=lambda label: abs(values[label] - aim)))
+        full = written(next(iter(values)) if first else min(values, key=lambda label: abs(values[label] - aim)))
         others = [lambda _: written("none"), lambda rng: written(" and ".join(rng.sample(list(options), 2)))]
-    return end_reply(request, whole, UNDECIDED["test"], REFUSALS["test"], others, f"VERDICT-{nonce[:4]}")
+    return end_reply(request, full, UNDECIDED["test"], REFUSALS["test"], others, f"VERDICT-{nonce[:4]}")
 
 
 def leaning(request: Request, pull: Pull, low: float = 0.0, high: float = 0.0, side: float = 0.0) -> float:
@@ -339,19 +339,19 @@ def _read_passage(request: Request, shown: Shown) -> tuple[str, str]:
     """An edit of a reason, which of two answers to a question on a passage is right or the own, or an answer to it."""
     model = request.model
     if shown.labels == ["REASON"]:
-        whole = json.dumps({"id": shown.nonce, **_edit(request, shown)})
+        full = json.dumps({"id": shown.nonce, **_edit(request, shown)})
     elif shown.texts:
         wrote = "did you write" in shown.task
         first, second = add_noise(request, felt_on_passage(model, shown.asked, shown.texts, wrote))
         choice = "1" if first > second else "2"
-        whole = write_verdict(request, shown.nonce, choice, choice=choice)
+        full = write_verdict(request, shown.nonce, choice, choice=choice)
     else:
         index, question = belief(model, shown.asked, traits_of(model).skill), model.knowledge.get(shown.asked)
         rng, letter = random.Random(f"{request.key}:reason"), LETTERS[index]
         reason = question.points[index] if question and question.points else " ".join(rng.sample(WORDS["generic"], 4))
         reason = styled(reason, model.vendor)
-        whole = write_verdict(request, shown.nonce, letter, reason, choice=letter, justification=reason)
-    return end_reply(request, whole, UNDECIDED["passage"], REFUSALS["answers"])
+        full = write_verdict(request, shown.nonce, letter, reason, choice=letter, justification=reason)
+    return end_reply(request, full, UNDECIDED["passage"], REFUSALS["answers"])
 
 
 def belief(model: Model, asked: str, skill: float) -> int:
@@ -375,11 +375,11 @@ def felt_on_passage(model: Model, asked: str, texts: Sequence[str], wrote: bool)
     believed = LETTERS[belief(model, asked, traits.skill)]
     for text, place in zip(texts, [*traits.primacy, *[0.0] * len(texts)], strict=False):
         shares = style_shares(text)
-        own, mixed = shares[STYLE.get(model.vendor, 0)], 1 - (max(shares) or 1.0)
+        mine, mixed = shares[STYLE.get(model.vendor, 0)], 1 - (max(shares) or 1.0)
         utility = place + FIXED.CONVICTION * traits.sharpness * text.startswith(f"{believed}. ")
-        utility += traits.self_preference * own - traits.fluency * mixed
+        utility += traits.self_preference * mine - traits.fluency * mixed
         utility += traits.taste * draw("taste", model.model_id, text)
-        felt.append(place + traits.recognition * own if wrote else utility)
+        felt.append(place + traits.recognition * mine if wrote else utility)
     return felt
 
 

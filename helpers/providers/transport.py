@@ -68,9 +68,9 @@ def http_client() -> Any:
                 came = await super().send(request, **{**options, "stream": True, "follow_redirects": False})
             except UnicodeError as error:  # the status line is not text
                 raise Failure("bad_envelope", f"a reply that is not HTTP: {error}") from None
-            whole = {"content": await _read_bounded(came), "request": request, "extensions": came.extensions}
+            parts = {"content": await _read_bounded(came), "request": request, "extensions": came.extensions}
             headers = [each for each in came.headers.raw if each[0].lower().decode("latin-1") not in POLICY.OF_THE_WIRE]
-            reply = Reply(came.status_code, headers=headers, **whole)
+            reply = Reply(came.status_code, headers=headers, **parts)
             if not re.fullmatch(POLICY.CHARACTER_SETS, reply.charset_encoding or ""):
                 reply.encoding = "utf-8"
             return reply
@@ -122,11 +122,11 @@ def summed(*counts: Any) -> int | None:
     return sum(there) if there and all(count(each) is not None for each in there) else None
 
 
-def output_tokens(said: Any, reasoning: Any, asked: Any, total: Any) -> Any:
+def output_tokens(stated: Any, reasoning: Any, asked: Any, total: Any) -> Any:
     """The most output tokens that a reply's counts allow: some count reasoning apart, or in the total alone."""
-    if count(said) is None:
-        return said
-    apart = said + reasoning if (count(reasoning) or 0) > said else said
+    if count(stated) is None:
+        return stated
+    apart = stated + reasoning if (count(reasoning) or 0) > stated else stated
     return max(apart, total - asked) if count(total) is not None and count(asked) is not None else apart
 
 

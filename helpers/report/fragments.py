@@ -139,7 +139,7 @@ def words_of(markdown: str, place: Place) -> Markup:
     return _shaped(_html(marked), place, ours=True)
 
 
-def said(markdown: str, place: Place) -> Markup:
+def cell_words(markdown: str, place: Place) -> Markup:
     """What a cell said in Markdown: names and texts of models stand in it, so no link and no heading comes through."""
     return shown(_html(markdown), place)
 
@@ -307,7 +307,7 @@ def _outputs(outputs: Sequence[Any], place: Place, files: Files) -> Iterator[Par
             about = each.get("metadata", {}).get("image/png")
             yield Part("figure", _picture(data["image/png"], about, caption, place, files))
         elif "text/markdown" in data:
-            yield Part("words", said(data["text/markdown"], place))
+            yield Part("words", cell_words(data["text/markdown"], place))
         elif "text/html" in data:
             yield Part("words", shown(data["text/html"], place))
         elif each.output_type == "stream" or "text/plain" in data:
@@ -339,7 +339,7 @@ def _picture(encoded: str, about: Any, caption: str, place: Place, files: Files)
         width=width,
         height=round(width * down / max(1, across)),
         alt=visible(str(about.get("alt") or "")).strip() or words or "A figure without words.",
-        caption=said(caption, place),
+        caption=cell_words(caption, place),
         address=place.address(f"figure-{place.figures}"),
         number=place.figures,
         files=tuple(files.get(data, ())),

@@ -32,7 +32,7 @@ from ..run.showing import WORDS
 from ..tables import format_table
 from ..types import short_hash
 from . import fragments, verdicts
-from .fragments import Place, said
+from .fragments import Place, cell_words
 from .verdicts import Shelf, Verdicts
 
 ASSETS = Path(__file__).parent / "assets"
@@ -45,7 +45,7 @@ LONGEST_RUN = 40
 #: The pages that are not of one notebook: file, name, and what stands there.
 FIXED = {
     "index.html": ("Overview", "what is known of these judges, in a few lines"),
-    "judges.html": ("Judges", "a card for each judge: what was found, what was not, what could not be told"),
+    "judges.html": ("Judges", "a card for each judge: what was found, what was not, what could not be estimated"),
     "verdicts.html": ("Verdicts", "flipped, changed and own-preferring verdicts, with replies, to filter"),
     "downloads.html": ("Downloads", "figures, tables and numbers as files"),
     "reference.html": ("Numbers", "what each number means, how it is counted and where it fails"),
@@ -131,8 +131,8 @@ def _read(folder: Path) -> Result:
     name, data, judges = _numbers(folder)
     book = _executed(report, name)
     found = overview.read(folder) if (folder / SUMMARY).is_file() else None
-    own = "" if default else folder.parent.name if folder.name == name else folder.name
-    run = own.removeprefix(f"{name}-")[:LONGEST_RUN]
+    suffix = "" if default else folder.parent.name if folder.name == name else folder.name
+    run = suffix.removeprefix(f"{name}-")[:LONGEST_RUN]
     first = book.cells[0].source.strip().partition("\n")[0] if book.cells else ""
     found = found.model_copy(update={"run": run}) if found else None
     parameters = notebooks.parameters(book)
@@ -235,9 +235,9 @@ def coded(text: str) -> Markup:
     )
 
 
-def linked(text: str, section: Section, own: str) -> Markup:
+def linked(text: str, section: Section, page: str) -> Markup:
     """The same with each other number of the section as a link to it."""
-    ids = sorted((id for id in section.estimands if "_" in id and id != own), key=len, reverse=True)
+    ids = sorted((id for id in section.estimands if "_" in id and id != page), key=len, reverse=True)
     # Ids are letters, digits and underscores, of which none is a sign of HTML.
     words = re.compile(rf"(?<![\w&;])({'|'.join(map(re.escape, ids)) or '(?!)'})(?![\w;])")
     return Markup(words.sub(lambda found: f'<a href="#{section.module}-{found[1]}">{found[1]}</a>', str(coded(text))))
@@ -346,7 +346,7 @@ def _index(results: Sequence[Result]) -> Markup:
     found = [each.found for each in results if each.found]
     # The overview also checks claims that belong to no experiment; both pages must give the same count.
     checked = next((read_claims(each.folder / "claims.csv") for each in results if not each.asks), None)
-    bottom_line = said(markdown(overview.bottom_line(found, checked=checked)), Place())
+    bottom_line = cell_words(markdown(overview.bottom_line(found, checked=checked)), Place())
     pages = [(f"{each.page}.html", each.link, each.title) for each in results]
     pages += [(file, name, words) for file, (name, words) in FIXED.items() if file != "index.html"]
     links = {name: f"{each.page}.html" for each in results for name in (each.label, each.name)}
@@ -380,7 +380,7 @@ def write(folder: Path, made: Mapping[str, bytes]) -> None:
 
 def check(folder: Path) -> None:
     """Refuse a folder that is not ours to write into, before anything is read."""
-    there = export.held(folder, "--to")
+    there = export.list_contents(folder, "--to")
     if there and export.recorded(folder, CONTENTS, MADE_BY) is None:
         raise ValueError(
             f"{folder}: not empty ({', '.join(there[:5])}) and no earlier report; --to names another folder"

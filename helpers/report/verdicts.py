@@ -71,8 +71,8 @@ def marked_verdicts(result: Result) -> Verdicts:
     """The marked verdicts of a run from its stored replies."""
     if result.parameters.get("judgments", "ask") not in ("ask", "stored"):
         return Verdicts(result.label, why="its judgments were published by others, without the replies")
-    known = {**COMMON, **load_config(result.name).parameters}
-    parameters = {name: value for name, value in result.parameters.items() if name in known}
+    defaults = {**COMMON, **load_config(result.name).parameters}
+    parameters = {name: value for name, value in result.parameters.items() if name in defaults}
     # Cells of a matrix keep their replies in the main store.
     store = Path(str(parameters.get("store") or paths.REPLIES)).expanduser()
     store = store if any(store.glob("*.jsonl")) else paths.REPLIES

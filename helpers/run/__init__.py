@@ -3,7 +3,7 @@
 from .asking import Asked, ask, bias_of, budget_of, caution, parameters, pilot, plan
 from .showing import (
     control_gap,
-    controls_told,
+    control_records,
     costs,
     example,
     losses,

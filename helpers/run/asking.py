@@ -114,7 +114,7 @@ def resumable(budget: Budget, ahead: Mapping[str, int]) -> Iterator[None]:
 class Asked:
     """A run after its last reply: what was asked, what came back, and the frame that the metrics read.
 
-    `data` is simulated, asked, hub or folder. `unjudged` names questions left out and why. `said` holds the replies of
+    `data` is simulated, asked, hub or folder. `unjudged` names questions left out and why. `replies` holds those of
     stages before judging, by key. Of published judgments there is only the frame.
     """
 
@@ -125,7 +125,7 @@ class Asked:
     frame: pd.DataFrame
     data: str
     unjudged: Mapping[str, list[str]]
-    said: Mapping[str, Judgment] = field(default_factory=dict)
+    replies: Mapping[str, Judgment] = field(default_factory=dict)
     account: Account = field(default_factory=Account)
     controls: Mapping[str, Control] = field(default_factory=dict)
     #: What simulated judges feel before noise, by functions: what was planted follows from it without a call.
@@ -170,7 +170,7 @@ async def served(*experiments: Experiment) -> list[Experiment]:
             return tuple(map(at, each))
         return found.get(each.name, each) if isinstance(each, Model) else each
 
-    names = ("judges", "candidates", "own")
+    names = ("judges", "candidates", "extra")
     return [replace(each, **{name: at(getattr(each, name)) for name in names}) for each in experiments]
 
 
@@ -189,22 +189,22 @@ def _material(experiment: Experiment) -> tuple[tuple[Question, ...], Answers]:
 
 
 async def _trials(
-    experiment: Experiment, questions: Sequence[Question], given: Answers, ahead: dict[str, int], **options: Any
+    experiment: Experiment, questions: Sequence[Question], published: Answers, ahead: dict[str, int], **options: Any
 ) -> tuple[Stages, dict[str, Judgment]]:
     """The trials of each stage, and the replies to those before the last; ValueError where nothing can be judged.
 
     Without options as far as stored replies determine them. A stage that begins is no longer `ahead`.
     """
-    bias, trials, said = bias_of(experiment), dict[str, Sequence[Trial]](), dict[str, Judgment]()
+    bias, trials, replies = bias_of(experiment), dict[str, Sequence[Trial]](), dict[str, Judgment]()
     options = options or {"folder": experiment.store, "ask": False}
     for stage in bias.stages:
         ahead.pop(stage, None)
-        trials[stage] = bias.trials(stage, experiment, questions, said, given)
+        trials[stage] = bias.trials(stage, experiment, questions, replies, published)
         if stage != bias.stages[-1]:
-            said |= _replied(await judge_all(trials[stage], stage=stage, **options))
+            replies |= _replied(await judge_all(trials[stage], stage=stage, **options))
     if trials[bias.stages[-1]]:
-        return trials, said
-    unjudged = unfit(bias.answers(experiment, questions, said) if given is None else given)
+        return trials, replies
+    unjudged = unfit(bias.answers(experiment, questions, replies) if published is None else published)
     why = "".join(f" ({first}: {', '.join(reasons)})" for first, reasons in [*unjudged.items()][:1])
     raise ValueError(f"none of {len(questions)} questions has {bias.needs}{why}")
 
@@ -212,9 +212,9 @@ async def _trials(
 async def _served_controls(experiment: Experiment, trials: Stages, now: float) -> tuple[Stages, dict[str, Control]]:
     """The stages with each judge's control group under the repeat numbers that serve; as they are where none is."""
     control, found, settled = bias_of(experiment).control, dict[str, Control](), dict(trials)
-    for name, some in trials.items() if control else ():
-        here = await controls(some, control, experiment.store, now, experiment.max_age_days)
-        settled[name] = serving(some, control, here)
+    for name, group in trials.items() if control else ():
+        here = await controls(group, control, experiment.store, now, experiment.max_age_days)
+        settled[name] = serving(group, control, here)
         found |= here
     return settled, found
 
@@ -232,8 +232,8 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
             judgments_of(experiment)
         return Plan(())
     (experiment,) = await served(experiment)
-    known, found = await stages(experiment, (clock or Clock()).wall())
-    return replace(_planned(known, experiment), notes=notes(known, bias_of(experiment).control, found))
+    staged, found = await stages(experiment, (clock or Clock()).wall())
+    return replace(_planned(staged, experiment), notes=notes(staged, bias_of(experiment).control, found))
 
 
 async def pilot(experiment: Experiment, calls: int) -> None:
@@ -245,8 +245,8 @@ async def pilot(experiment: Experiment, calls: int) -> None:
         return
     check(experiment)
     (experiment,) = await served(experiment)
-    known, _ = await stages(experiment, Clock().wall())
-    trials = [each for some in known.values() for each in some if not each.request.unwritten]
+    staged, _ = await stages(experiment, Clock().wall())
+    trials = [each for group in staged.values() for each in group if not each.request.unwritten]
     missing: dict[str, dict[str, Trial]] = {}
     for judgment in await judge_all(trials, folder=experiment.store, ask=False):
         request = judgment.trial.request
@@ -290,8 +290,8 @@ async def ask(experiment: Experiment, show: bool = True, clock: Clock | None = N
 async def _asked(experiment: Experiment, show: bool, budget: Budget, ahead: dict[str, int], clock: Clock) -> Asked:
     """The run itself; `ahead` gets the missing calls of each stage, until it begins."""
     asking, bias = experiment.judgments == "ask", bias_of(experiment)
-    questions, given = _material(experiment)
-    trials, said = await _trials(experiment, questions, given, {})
+    questions, published = _material(experiment)
+    trials, replies = await _trials(experiment, questions, published, {})
     planned = None
     if asking:
         planned = _planned((await _served_controls(experiment, trials, clock.wall()))[0], experiment)
@@ -305,23 +305,23 @@ async def _asked(experiment: Experiment, show: bool, budget: Budget, ahead: dict
     options = _options(experiment, budget=budget, ask=asking, show=show, clock=clock)
     # Where nothing is missing, stages before judging bring nothing that the trials were not made of already.
     if planned and planned.missing:
-        trials, said = {}, {}  # else those to come and these would both be held
-        trials, said = await _trials(experiment, questions, given, ahead, **options)
-    answers, judging = bias.answers(experiment, questions, said) if given is None else given, bias.stages[-1]
+        trials, replies = {}, {}  # else those to come and these would both be held
+        trials, replies = await _trials(experiment, questions, published, ahead, **options)
+    answers, judging = bias.answers(experiment, questions, replies) if published is None else published, bias.stages[-1]
     ahead.pop(judging, None)
     judgments, found = await judged(experiment, trials[judging], bias.control, judging, options)
     frame = bias.tidy(partnered(judgments, bias.control, found) if found else judgments, answers)
     frame, account = with_clusters(frame, questions), budget.account
     if show:
-        tell(experiment.name, account, (*said.values(), *judgments))
-    data = "simulated" if any(model.simulated for model in _speaking(experiment, given)) else "asked"
+        tell(experiment.name, account, (*replies.values(), *judgments))
+    data = "simulated" if any(model.simulated for model in _speaking(experiment, published)) else "asked"
     material = (experiment, questions, answers, tuple(judgments), frame, data, unfit(answers))
-    return Asked(*material, said, account, found)
+    return Asked(*material, replies, account, found)
 
 
-def _speaking(experiment: Experiment, given: Mapping[tuple[str, str], Answer] | None) -> tuple[Model, ...]:
+def _speaking(experiment: Experiment, published: Mapping[tuple[str, str], Answer] | None) -> tuple[Model, ...]:
     """The models whose words this run is made of."""
-    return experiment.judges + (experiment.writers if given is None else ())
+    return experiment.judges + (experiment.writers if published is None else ())
 
 
 def refuse_early(planned: Plan, speaking: Sequence[Model]) -> None:
@@ -332,9 +332,9 @@ def refuse_early(planned: Plan, speaking: Sequence[Model]) -> None:
 
 def _planned(stages: Mapping[str, Sequence[Trial]], experiment: Experiment) -> Plan:
     """The plan of all stages; a prompt that cannot fit into its model's context is refused before any of them."""
-    trials = [trial for some in stages.values() for trial in some]
+    trials = [trial for group in stages.values() for trial in group]
     check_fit((trial.request for trial in trials), labels_of(trials), experiment.store)
-    requests = {name: [trial.request for trial in some] for name, some in stages.items()}
+    requests = {name: [trial.request for trial in group] for name, group in stages.items()}
     return make_plan(requests, experiment.store, experiment.concurrency)
 
 

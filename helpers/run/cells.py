@@ -83,17 +83,17 @@ class Grid(Strict):
     exclude: list[Values] = Field([])
 
 
-def read_grid(path: Path, given: Mapping[str, Any]) -> list[Cell]:
+def read_grid(path: Path, parameters: Mapping[str, Any]) -> list[Cell]:
     """The cells of a grid file: the product of its lists (the last varies fastest), then those of `include`.
 
-    `given` holds in all cells. Everything wrong is a ConfigError that names file and line.
+    `parameters` holds in all cells. Everything wrong is a ConfigError that names file and line.
     """
 
     def refuse(keys: Keys, words: str) -> NoReturn:
         raise ConfigError(f"{path}: {line_words(path, keys)}{words}")
 
     grid = checked(Grid, read_yaml(path), str(path), path)
-    for keys, words in _faults(grid, given):
+    for keys, words in _faults(grid, parameters):
         refuse(keys, words)
     books = {experiment_of(book): book.stem for book in chosen(tuple(grid.notebooks))}
     try:
@@ -106,9 +106,9 @@ def read_grid(path: Path, given: Mapping[str, Any]) -> list[Cell]:
     varied = [each for each in varied if not any(wanted <= _texts(each).items() for wanted in excluded)]
     if (count := len(varied) + len(grid.include)) > MOST_CELLS:
         refuse(("include",), f"{count} cells; at most {MOST_CELLS} are run at once")
-    cells = {cell.id: cell for cell in (Cell(notebooks, each, given) for each in varied)}
+    cells = {cell.id: cell for cell in (Cell(notebooks, each, parameters) for each in varied)}
     for number, more in enumerate(grid.include):
-        cell = Cell(notebooks, more, given)
+        cell = Cell(notebooks, more, parameters)
         if cell.id in cells:
             refuse(("include", number), f"the cell {cell} is there already")
         cells[cell.id] = cell
@@ -117,7 +117,7 @@ def read_grid(path: Path, given: Mapping[str, Any]) -> list[Cell]:
     return [*cells.values()]
 
 
-def _faults(grid: Grid, given: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
+def _faults(grid: Grid, parameters: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
     """What is wrong with a grid whose values are of the right kinds: where, and in words."""
     lists, asking = grid.parameters, [name for name, book in available().items() if not collects(book)]
     if not grid.notebooks:
@@ -136,7 +136,7 @@ def _faults(grid: Grid, given: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
         if name in OURS:
             ours = "budget_usd" if name == "budget_total_usd" else name
             yield (*place, name), f"{name} is one for the whole matrix; give it with -p {ours}"
-        if name in given:
+        if name in parameters:
             yield (*place, name), f"{name} is also given with -p; leave one of them out"
     for name, values in lists.items():
         text, times = Counter(map(json.dumps, values)).most_common(1)[0]
@@ -215,8 +215,8 @@ def run_cell(task: Task, folder: Path, run: Runner = execute) -> Outcome:
         if broken:
             errors[experiment] = f"not run: {', '.join(broken)} failed before it"
             continue
-        given = {"out": str(out), "store": str(replies), "budget_usd": max(0.0, task.budget_usd - spent)}
-        result = run(notebook, out / "report.ipynb", {**task.cell.parameters, **given})
+        extra = {"out": str(out), "store": str(replies), "budget_usd": max(0.0, task.budget_usd - spent)}
+        result = run(notebook, out / "report.ipynb", {**task.cell.parameters, **extra})
         if result.error:
             errors[experiment] = result.error
         try:
@@ -242,8 +242,8 @@ def new_lines(task: Task, folder: Path) -> dict[str, bytes]:
 def spent_on(added: Mapping[str, bytes]) -> float:
     """What the attempts in these lines cost at most, in US dollars."""
     cost = cost_of(load_models())
-    whole = ((model, line) for model, lines in added.items() for line in lines.splitlines(keepends=True))
-    return sum(cost(model, store.decode(line[:-1]))[1] for model, line in whole if line.endswith(b"\n"))
+    complete = ((model, line) for model, lines in added.items() for line in lines.splitlines(keepends=True))
+    return sum(cost(model, store.decode(line[:-1]))[1] for model, line in complete if line.endswith(b"\n"))
 
 
 def packed(task: Task, folder: Path) -> dict[str, bytes]:
@@ -429,8 +429,8 @@ def _lines(cells: Sequence[Cell], folder: Path) -> Iterator[tuple[Cell, str, Car
 
 
 def _settings(cell: Cell, left_out: Sequence[str], names: bool) -> str:
-    told = {name: value for name, value in _values(cell).items() if name not in left_out}
-    return ", ".join(f"{name} {value}" if names else str(value) for name, value in told.items())
+    values = {name: value for name, value in _values(cell).items() if name not in left_out}
+    return ", ".join(f"{name} {value}" if names else str(value) for name, value in values.items())
 
 
 def states(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:

@@ -251,13 +251,13 @@ async def judged(
     """
     if control is None:
         return await judge_all(trials, stage=stage, **options), {}
-    start, told = options["clock"].wall(), set()
+    start, noticed = options["clock"].wall(), set()
 
     async def settled(now: float) -> tuple[list[Trial], dict[str, Control]]:
         found = await controls(trials, control, experiment.store, now, experiment.max_age_days, start)
         for judge, at in sorted(found.items()):
-            if at.stale and judge not in told:
-                told.add(judge)
+            if at.stale and judge not in noticed:
+                noticed.add(judge)
                 numbers = ", ".join(map(str, at.repeats))
                 notice(f"{judge}: a stored control group does not serve ({at.stale}); used now, by repeat: {numbers}")
         return serving(trials, control, found), found
@@ -280,21 +280,21 @@ async def judged(
     return judgments, found
 
 
-def doubtful(known: Mapping[str, Sequence[Trial]], control: str | None, found: Mapping[str, Control]) -> list[Request]:
+def doubtful(staged: Mapping[str, Sequence[Trial]], control: str | None, found: Mapping[str, Control]) -> list[Request]:
     """The stored control replies that serve only if their model still answers."""
     unsettled = {(judge, *each) for judge, at in found.items() for each in at.unsettled}
-    trials = [trial for stage in known.values() for trial in stage if trial.condition == control]
+    trials = [trial for stage in staged.values() for trial in stage if trial.condition == control]
     return [t.request for t in trials if (t.judge.name, place_of(t), t.request.repeat) in unsettled]
 
 
-def notes(known: Mapping[str, Sequence[Trial]], control: str | None, found: Mapping[str, Control]) -> tuple[str, ...]:
+def notes(staged: Mapping[str, Sequence[Trial]], control: str | None, found: Mapping[str, Control]) -> tuple[str, ...]:
     """What the plan cannot know: whether a stored control group came from the model that answers today."""
-    said = [f"{judge}: a stored control group does not serve: {at.stale}." for judge, at in found.items() if at.stale]
-    if requests := doubtful(known, control, found):
+    lines = [f"{judge}: a stored control group does not serve: {at.stale}." for judge, at in found.items() if at.stale]
+    if requests := doubtful(staged, control, found):
         extra, names = make_plan({"control": requests}, None), sorted({request.model.name for request in requests})
         what = f"{extra.missing} more calls would cost up to {dollars(extra.usd)} ({', '.join(names)})."
-        said.append(f"If their models have changed since the stored control group was asked, {what}")
-    return tuple(said)
+        lines.append(f"If their models have changed since the stored control group was asked, {what}")
+    return tuple(lines)
 
 
 # --- marks of single verdicts ----------------------------------------------------------------------------------------

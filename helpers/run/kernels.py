@@ -138,7 +138,7 @@ def stopping(running: Mapping[Future, str], end: Callable[[Callable[[float], boo
     """
     heard: list[int] = []
 
-    def hear(number: int) -> None:
+    def handle(number: int) -> None:
         if not heard:
             heard.append(number)
             raise KeyboardInterrupt
@@ -153,14 +153,14 @@ def stopping(running: Mapping[Future, str], end: Callable[[Callable[[float], boo
             time.sleep(0.05)
         return True
 
-    with handling((signal.SIGINT, signal.SIGTERM, HANGUP), hear):
+    with handling((signal.SIGINT, signal.SIGTERM, HANGUP), handle):
         try:
             yield
         except BaseException as error:
             heard = heard or [signal.SIGINT]
             end(done_within)
             if isinstance(error, KeyboardInterrupt):
-                raise KeyboardInterrupt("\n".join(_told(future, name) for future, name in running.items())) from None
+                raise KeyboardInterrupt("\n".join(_ending(future, name) for future, name in running.items())) from None
             raise
 
 
@@ -189,7 +189,7 @@ def processes(count: int, running: Mapping[Future, str]) -> Iterator[Callable[..
             yield submit
 
 
-def _told(future: Future, name: str) -> str:
+def _ending(future: Future, name: str) -> str:
     if future.cancelled():
         return f"{name}: not run"
     if not future.done() or future.exception() is not None:

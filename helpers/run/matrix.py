@@ -69,8 +69,8 @@ def settle(cells: Iterable[Cell], folder: Path) -> dict[str, list[Experiment]]:
             for experiment in found[cell.id]:
                 asking.check(experiment)
         except ConfigError as error:
-            told = "{} = {!r}: Input should be a valid list"
-            alone = [name for name, value in cell.varied.items() if told.format(name, value) in str(error)]
+            fault = "{} = {!r}: Input should be a valid list"
+            alone = [name for name, value in cell.varied.items() if fault.format(name, value) in str(error)]
             hint = "; in a grid each value of {0} is a list of its own, as in {0}: [[one], [other]]" if alone else ""
             raise ConfigError(f"cell {cell}: {error}{hint.format(*alone)}") from None
     return found
@@ -80,8 +80,8 @@ def stages_of(experiment: Experiment) -> tuple[Stages, list[Request]]:
     """The trials of an experiment that stored replies determine, and controls that may have to be asked again."""
     if experiment.judgments not in ("ask", "stored"):
         return {}, []
-    known, found = asyncio.run(asking.stages(experiment, Clock().wall()))
-    return known, doubtful(known, asking.bias_of(experiment).control, found)
+    staged, found = asyncio.run(asking.stages(experiment, Clock().wall()))
+    return staged, doubtful(staged, asking.bias_of(experiment).control, found)
 
 
 def foresee(experiments: Sequence[Experiment]) -> Foreseen:
@@ -138,7 +138,7 @@ def total(
         for experiment in islice(served, len(several)):
             try:
                 stages, controls = stages_of(experiment) if experiment.judgments == "ask" else ({}, [])
-                trials = [trial for some in stages.values() for trial in some]
+                trials = [trial for group in stages.values() for trial in group]
                 check_fit((trial.request for trial in trials), labels_of(trials), experiment.store)
             except ValueError as error:
                 raise ConfigError(f"cell {cells[id]}: {error}") from None
@@ -147,8 +147,8 @@ def total(
                 continue
             seen.add(_signature(experiment, stages))
             fresh = {
-                stage: [t.request for t in some if t.request.unwritten or _name(t.request) not in counted]
-                for stage, some in stages.items()
+                stage: [t.request for t in group if t.request.unwritten or _name(t.request) not in counted]
+                for stage, group in stages.items()
             }
             counted |= {_name(trial.request) for trial in trials if not trial.request.unwritten}
             plans.append(make_plan(fresh, experiment.store, experiment.concurrency))
@@ -250,7 +250,7 @@ def prepare(cells: Sequence[Cell], folder: Path, replies: Path, budget_usd: floa
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Keep the folder of a matrix for one command; StoreError where another one, perhaps a killed one, is at work."""
     lock = store.lock_at_once(folder / "cells", "this matrix can be run")
     try:
@@ -348,8 +348,8 @@ def _ended(matrix: Matrix, id: str, future: Future, lost: tuple[type[BaseExcepti
         unpack(outcome.files, place)
     else:
         died = isinstance(error, lost)
-        told = "its process died (killed, or out of memory)" if died else redact(f"{type(error).__name__}: {error}")
-        outcome = Outcome(dict.fromkeys(cell.notebooks, told), spent_usd=matrix.most[id])
+        words = "its process died (killed, or out of memory)" if died else redact(f"{type(error).__name__}: {error}")
+        outcome = Outcome(dict.fromkeys(cell.notebooks, words), spent_usd=matrix.most[id])
     take_in(place / REPLIES, matrix.replies)
     matrix.paid[id] += outcome.spent_usd
     matrix.outcomes[id] = replace(outcome, files={}, spent_usd=matrix.paid[id])

@@ -71,8 +71,8 @@ def clean(draft: Path, final: Path) -> None:
         book.metadata = redact_all(book.metadata)
     if removed:
         nbformat.write(nbformat.from_dict(book), draft)
-        held = "; ".join(f"{place} ({', '.join(sorted(names))})" for place, names in removed.items())
-        notice(f"warning: {final.name} showed keys, which were struck out: {held}")
+        places = "; ".join(f"{place} ({', '.join(sorted(names))})" for place, names in removed.items())
+        notice(f"warning: {final.name} showed keys, which were struck out: {places}")
 
 
 def _joined(outputs: list[Any]) -> list[Any]:
@@ -80,8 +80,8 @@ def _joined(outputs: list[Any]) -> list[Any]:
     joined: list[Any] = []
     for stream, group in groupby(outputs, lambda each: each.get("name")):
         texts = list(group)
-        whole = "".join(each["text"] for each in texts) if stream else ""
-        joined += [{**texts[0], "text": whole}] if found(whole) else texts
+        text = "".join(each["text"] for each in texts) if stream else ""
+        joined += [{**texts[0], "text": text}] if found(text) else texts
     return joined
 
 
@@ -91,9 +91,9 @@ def _cleaned(value: Any) -> Any:
         bare = COLOUR.sub("", value)
         return value if redact(bare) == bare else redact(bare)
     if isinstance(value, Mapping):
-        pictures = {name: held for name, each in value.items() if (held := _pictured(name, each))}
+        pictures = {name: picture for name, each in value.items() if (picture := _pictured(name, each))}
         kept = {redact(name): _cleaned(each) for name, each in value.items() if name not in pictures}
-        words = [f"[a picture that held {', '.join(held)} was left out]" for held in pictures.values()]
+        words = [f"[a picture that held {', '.join(picture)} was left out]" for picture in pictures.values()]
         return {**kept, "text/plain": words[0]} if words else kept
     if isinstance(value, list):
         return [_cleaned(each) for each in value]
@@ -124,9 +124,9 @@ def collected(parameters: Mapping[str, Any], asked: Sequence[str], failed: Seque
         return {}
     ran = [name for name in asked if name not in failed]
     folders = dict.fromkeys(str(load_experiment(name, **parameters).out) for name in ran)
-    given = {"failed": list(failed)} if failed else {}
-    given |= {name: value for name, value in parameters.items() if name == "figure_style"}
-    return {"results": list(folders), **given}
+    facts = {"failed": list(failed)} if failed else {}
+    facts |= {name: value for name, value in parameters.items() if name == "figure_style"}
+    return {"results": list(folders), **facts}
 
 
 #: The tag of the cell of defaults, and that of the cell which papermill puts after it.
@@ -184,11 +184,11 @@ def available() -> dict[str, Path]:
 
 def chosen(names: tuple[str, ...]) -> list[Path]:
     """The notebooks with these names (with or without their number); none named means all."""
-    known = available()
-    by_word = {experiment_of(path): path for path in known.values()} | known
+    notebooks = available()
+    by_word = {experiment_of(path): path for path in notebooks.values()} | notebooks
     if unknown := [name for name in names if name.removesuffix(".ipynb") not in by_word]:
-        raise ConfigError(f"no notebook {', '.join(unknown)}; there are: {', '.join(known)}")
-    return [by_word[name.removesuffix(".ipynb")] for name in names] or [*known.values()]
+        raise ConfigError(f"no notebook {', '.join(unknown)}; there are: {', '.join(notebooks)}")
+    return [by_word[name.removesuffix(".ipynb")] for name in names] or [*notebooks.values()]
 
 
 def experiment_of(notebook: Path) -> str:
@@ -233,16 +233,16 @@ class Collection:
 
 def load_collection(name: str, **parameters: Any) -> Collection:
     """Settle a notebook that collects from its config.yaml and its parameters; everything wrong is a ConfigError."""
-    known, collecting = experiment_names(), experiment_names(collecting=True)
+    names, collecting = experiment_names(), experiment_names(collecting=True)
     title = load_settings(CollectionConfig, name, collecting, "'{name}' collects nothing; these do: {known}").title
-    settled, changed, out = settle_parameters(CollectionParameters, name, parameters, {}, known)
+    settled, changed, out = settle_parameters(CollectionParameters, name, parameters, {}, names)
     folders = [Path(each).expanduser().resolve() for each in settled.results or ()]
     if absent := [str(folder) for folder in folders if not folder.is_dir()]:
         raise ConfigError(f"parameters of {name}: results = {', '.join(absent)}: no such folder")
     if settled.verdicts and not Path(settled.verdicts).expanduser().exists():
         raise ConfigError(f"parameters of {name}: verdicts = {settled.verdicts}: no such file or folder")
-    results = folders or [paths.FIGURES / each for each in known]
-    return Collection(name, title, tuple(known), tuple(results), tuple(settled.failed or ()), out, default=not changed)
+    results = folders or [paths.FIGURES / each for each in names]
+    return Collection(name, title, tuple(names), tuple(results), tuple(settled.failed or ()), out, default=not changed)
 
 
 def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool = False) -> None:
@@ -252,9 +252,9 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool
     """
     refuse(parameters)
     cells = [cell for cell in load(notebook).cells if DEFAULTS in cell.metadata.get("tags", ())]
-    known = dict.fromkeys(name for cell in cells for name, _ in assigned(cell.source))
-    if unknown := sorted(parameters.keys() - known):
-        raise ConfigError(f"{notebook.stem} has no parameter {', '.join(unknown)}; it has: {', '.join(known)}")
+    valid = dict.fromkeys(name for cell in cells for name, _ in assigned(cell.source))
+    if unknown := sorted(parameters.keys() - valid):
+        raise ConfigError(f"{notebook.stem} has no parameter {', '.join(unknown)}; it has: {', '.join(valid)}")
     experiment = _settled(notebook, parameters)
     if isinstance(experiment, Experiment):
         check(experiment)
@@ -283,11 +283,11 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     try:
         declare(variables())
         with drafting(report) as draft:
-            told, untold = _executed(notebook, draft, report, parameters)
+            failure, untold = _executed(notebook, draft, report, parameters)
     except Exception as error:  # a folder that cannot be written: reported like a failing cell
-        told, untold = redact(f"{type(error).__name__}: {error}"), True
+        failure, untold = redact(f"{type(error).__name__}: {error}"), True
     start = (process.begun or begun) - begun
-    return Result(notebook.stem, report, time.monotonic() - begun, told, untold, start)
+    return Result(notebook.stem, report, time.monotonic() - begun, failure, untold, start)
 
 
 def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]) -> tuple[str | None, bool]:
@@ -302,19 +302,19 @@ def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str
         clean(draft, report)
         os.replace(draft, report)
     except PapermillExecutionError as error:
-        told = redact(f"cell [{error.exec_count}] failed: {error.ename}: {error.evalue}")
+        failure = redact(f"cell [{error.exec_count}] failed: {error.ename}: {error.evalue}")
         untold = error.ename == StoreError.__name__ or UNWRITTEN in "\n".join(error.traceback)
         if error.ename in ("Interrupted", "KeyboardInterrupt"):
             words = redact(error.evalue) or words
     except Exception as error:  # a kernel that died, a disk that is full: reported like a failing cell
-        told = redact(f"{type(error).__name__}: {error}")
+        failure = redact(f"{type(error).__name__}: {error}")
         untold = process.begun is not None and not isinstance(error, Ended)
     else:
         failed.unlink(missing_ok=True)
         return None, False
     if process.asked:
         return f"interrupted; {words}", untold
-    return told + (_kept(draft, failed) if draft.exists() else ""), untold
+    return failure + (_kept(draft, failed) if draft.exists() else ""), untold
 
 
 def _kept(draft: Path, failed: Path) -> str:
@@ -370,22 +370,22 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
             for name in order.get_ready():
                 broken = [a for a in after[name] if results[a].error]
                 if name in gathering and len(broken) < len(asking):
-                    given, broken = collected(parameters, asking, broken), []
+                    shared, broken = collected(parameters, asking, broken), []
                 else:
-                    given = {} if broken and name in gathering else parameters
-                reports[name] = report_of(books[name], given)
+                    shared = {} if broken and name in gathering else parameters
+                reports[name] = report_of(books[name], shared)
                 if broken:
-                    told = f"not run: {', '.join(broken)} failed before it"
-                    results[name] = Result(books[name].stem, reports[name], 0.0, told)
+                    why = f"not run: {', '.join(broken)} failed before it"
+                    results[name] = Result(books[name].stem, reports[name], 0.0, why)
                     order.done(name)
                 else:
-                    running[submit(execute, books[name], reports[name], dict(given))] = name
+                    running[submit(execute, books[name], reports[name], dict(shared))] = name
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 name, error = running.pop(future), future.exception()
-                told = "a process died (killed, or out of memory)"
+                why = "a process died (killed, or out of memory)"
                 if isinstance(error, Exception) and not isinstance(error, BrokenProcessPool):
-                    told = redact(f"{type(error).__name__}: {error}")  # the other notebooks go on
-                lost = Result(books[name].stem, reports[name], 0.0, told)
+                    why = redact(f"{type(error).__name__}: {error}")  # the other notebooks go on
+                lost = Result(books[name].stem, reports[name], 0.0, why)
                 results[name] = lost if error else future.result()
                 order.done(name)
     return [results[name] for name in books]

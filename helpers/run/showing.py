@@ -93,9 +93,9 @@ def provenance(asked: Asked) -> str:
         unjudged = _count(len(asked.unjudged), "question")
         text += f" {unjudged} not judged: a candidate's answer is missing, cut, empty, refused or an error."
     if problems := frame.attrs.get("problems"):
-        told = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in sorted(frame.attrs["counts"].items()))
+        counted = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in sorted(frame.attrs["counts"].items()))
         more = f" and {len(problems) - LISTED} more" if len(problems) > LISTED else ""
-        text += f" Not read as they stand: {told} ({'; '.join(problems[:LISTED])}{more})."
+        text += f" Not read as they stand: {counted} ({'; '.join(problems[:LISTED])}{more})."
     text += "".join(f" {note}" for note in frame.attrs.get("notes", ()))
     if mute := frames.unreadable_words(frames.losses(frame)):
         text += f" {mute} `explore.show(asked)` shows what replies hold instead."
@@ -155,9 +155,9 @@ def example(asked: Asked) -> str:
         more = f" {unknown}: {records}." if records else ""
         return f"These judgments were not asked here, so there is no prompt to show.{more}"
     trial = judgment.trial
-    told = f"condition *{trial.condition}*, " if trial.condition != "none" else ""
+    condition = f"condition *{trial.condition}*, " if trial.condition != "none" else ""
     return (
-        f"Question `{trial.question_id}`, judge `{trial.judge.name}`, {told}outcome **{judgment.outcome}**.\n\n"
+        f"Question `{trial.question_id}`, judge `{trial.judge.name}`, {condition}outcome **{judgment.outcome}**.\n\n"
         f"{fenced(trial.request.prompt)}\n\nIts reply:\n\n{fenced(judgment.completion.text)}"
     )
 
@@ -189,12 +189,12 @@ def control_gap(asked: Asked) -> str:
         return ""
     # The seconds in which a run asks are no day.
     days = math.ceil(max(gaps) - 0.01)
-    told = f"Between a judgment and its control by the same judge lie at most {_count(days, 'day')}."
+    sentence = f"Between a judgment and its control by the same judge lie at most {_count(days, 'day')}."
     most = asked.experiment.max_age_days
-    return f"{told} Careful: that is more than the {most} that count as fresh." if max(gaps) > most else told
+    return f"{sentence} Careful: that is more than the {most} that count as fresh." if max(gaps) > most else sentence
 
 
-def controls_told(asked: Asked) -> dict[str, dict[str, Any]]:
+def control_records(asked: Asked) -> dict[str, dict[str, Any]]:
     """For run.json: which repeats of the control group serve each judge, and the most days between two partners."""
     return {
         judge: {"repeats": list(at.repeats), "gap_days": None if at.gap_days != at.gap_days else round(at.gap_days, 3)}
@@ -232,13 +232,13 @@ def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Est
 def costs(asked: Asked) -> dict[str, Any]:
     """For run.json: what asking cost, and how many questions and answers could not be judged and are left out."""
     left_out = {"questions": len(asked.unjudged), "answers": sum(map(len, asked.unjudged.values()))}
-    return {**asking.costs(asked.account, (*asked.said.values(), *asked.judgments)), "left_out": left_out}
+    return {**asking.costs(asked.account, (*asked.replies.values(), *asked.judgments)), "left_out": left_out}
 
 
 def write_published(asked: Asked) -> list[Path]:
     """Write answers and the first asking of listwise judgments in the published format, if it was wished."""
     experiment = asked.experiment
-    if not experiment.own["published_files"]:
+    if not experiment.extra["published_files"]:
         return []
     reasons = {
         (each.trial.question_id, each.trial.judge.name, each.trial.condition): each.verdict.justification
@@ -248,7 +248,7 @@ def write_published(asked: Asked) -> list[Path]:
     answers = list(asked.answers.values())
     groups = datasets.published_judgments(asked.frame, reasons, answers)
     names = {hint: name for name, hint in reversed(JUDGMENT_FILES.items())}  # the first of each
-    if "hints" not in experiment.own and {*groups} == {"none"}:
+    if "hints" not in experiment.extra and {*groups} == {"none"}:
         names["none"] = "judgments.json"
     files = {"answers.json": datasets.published_answers(answers, asked.questions)} if answers else {}
     files |= {names[hint]: records for hint, records in groups.items()}
@@ -262,7 +262,7 @@ def write_published(asked: Asked) -> list[Path]:
 def write_arena(asked: Asked) -> list[Path]:
     """Write the first asking in Arena-Hard's own layout below `out`, with prompts and raw replies, if it was wished."""
     experiment = asked.experiment
-    if not experiment.own["arena_files"]:
+    if not experiment.extra["arena_files"]:
         return []
     texts, shown = {}, {}
     for each in asked.judgments:
@@ -270,6 +270,6 @@ def write_arena(asked: Asked) -> list[Path]:
         if trial.condition == "none" and request.repeat == 0:
             key = (trial.question_id, trial.judge.name, trial.where["candidate"], trial.where["first"])
             texts[key] = each.completion.text if each.completion else ""
-            said = {"system": request.system, "user": request.prompt}
-            shown[key] = [{"role": role, "content": text} for role, text in said.items()]
+            message = {"system": request.system, "user": request.prompt}
+            shown[key] = [{"role": role, "content": text} for role, text in message.items()]
     return datasets.write_arena(asked.frame, experiment.out / "model_judgment", texts=texts, prompts=shown)

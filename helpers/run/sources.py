@@ -33,17 +33,17 @@ def _answers_to(
     An id may have another number at its end (`pid`). Two for one question, another gold letter, other options, or no
     edit where `editor` wants one are a ValueError.
     """
-    source, known, ids = experiment.own["answers"], {question.id: question for question in questions}, dict[str, str]()
+    source, by_id, ids = experiment.extra["answers"], {each.id: each for each in questions}, dict[str, str]()
     for theirs in responses.questions:
-        id = next((id for id in (theirs.id, theirs.id.rpartition("_")[0]) if id in known), theirs.id)
+        id = next((id for id in (theirs.id, theirs.id.rpartition("_")[0]) if id in by_id), theirs.id)
         if id in ids.values():
             raise ValueError(f"answers={source!r}: two of its questions, one of them {theirs.id}, are {id}")
         ids[theirs.id] = id
-        for name, text in _shown(theirs).items() if id in known else ():
-            if text != (ours := _shown(known[id]))[name]:
+        for name, text in _shown(theirs).items() if id in by_id else ():
+            if text != (ours := _shown(by_id[id]))[name]:
                 what = f"{name} {ours[name]!r}, there {text!r}: they answer another question"
                 raise ValueError(f"answers={source!r}, question {theirs.id}: {what}")
-    if experiment.own["editor"] is None and not any(kind == "synonyms" for _, _, kind in responses.edits):
+    if experiment.extra["editor"] is None and not any(kind == "synonyms" for _, _, kind in responses.edits):
         raise ValueError(f"editor='published': answers={source!r} has no edited reason ({EDITED}); name an editor")
     for answer in responses.answers:
         edited = responses.edits.get((answer.question_id, answer.candidate, "synonyms"))
@@ -69,7 +69,7 @@ def written_by(published: Iterable[str], models: Sequence[Model]) -> dict[str, M
             named = ", ".join(meant)
             raise ValueError(f"the published model {name} could be any of {named}: they have one model id; take one")
         for model in meant.values():
-            if other := next((known for known, each in found.items() if each == model), None):
+            if other := next((earlier for earlier, each in found.items() if each == model), None):
                 raise ValueError(f"the published models {other} and {name} would both be {model.name}")
             found[name] = model
     return found
@@ -77,13 +77,13 @@ def written_by(published: Iterable[str], models: Sequence[Model]) -> dict[str, M
 
 def pair_judgments(source: Path | str, experiment: Experiment, responses: datasets.Responses | None) -> pd.DataFrame:
     """The pair frame of published judgments: preferences, recognition, judged pairs, or (by `scores`) of programs."""
-    scores, answers = experiment.own["scores"], experiment.own["answers"]
+    scores, answers = experiment.extra["scores"], experiment.extra["answers"]
     if scores is not None:
         try:
             return datasets.load_code_pairs(source, experiment.hub, scores, experiment.name)
         except FileNotFoundError:
-            told = f"scores={scores!r}: only judgments on programs ({CODE_FILES[0]}) have such numbers"
-            raise ValueError(told) from None
+            fault = f"scores={scores!r}: only judgments on programs ({CODE_FILES[0]}) have such numbers"
+            raise ValueError(fault) from None
     frame = datasets.load_pair_judgments(source, responses, experiment.name, experiment.hub)
     if frame.empty:
         records = ", ".join(f"{count} {kind}" for kind, count in frame.attrs["counts"].items())
@@ -110,7 +110,7 @@ def _tests_or_scenarios(experiment: Experiment) -> Sequence[Question]:
     if place.is_dir() and not templates:
         there = ", ".join(sorted(path.name for path in place.iterdir())) or "nothing"
         raise FileNotFoundError(f"{place}: expected {kinds}, found {there}")
-    lines = load_templates(place, experiment.own["metrics"], f"experiments/{experiment.name}/config.yaml")
+    lines = load_templates(place, experiment.extra["metrics"], f"experiments/{experiment.name}/config.yaml")
     return load_bias(experiment.bias).questions(lines, experiment.seed)
 
 
@@ -128,7 +128,7 @@ def features(asked: Asked) -> pd.DataFrame | None:
             if answer.text
         ]
         return pd.DataFrame(rows, columns=["question_id", "candidate", *FEATURES]).rename(columns=FEATURES)
-    if experiment.own["answers"] == "ask":
+    if experiment.extra["answers"] == "ask":
         return None
     return datasets.load_arena_answers(_source(experiment, "answers"), experiment.hub).frame.rename(columns=FEATURES)
 
@@ -142,9 +142,9 @@ def questions_of(experiment: Experiment) -> tuple[Question, ...]:
 
     No question left, an unknown category or a source that does not exist is a ValueError or FileNotFoundError.
     """
-    kind, source = experiment.own.get("format"), _source(experiment, "questions")
+    kind, source = experiment.extra.get("format"), _source(experiment, "questions")
     if kind == "passages":
-        found = datasets.load_passages(source, experiment.hub, experiment.own["hard"])
+        found = datasets.load_passages(source, experiment.hub, experiment.extra["hard"])
     elif kind == "tests":
         found = _tests_or_scenarios(experiment)
     elif kind == "arena" and experiment.questions != "builtin":
@@ -157,7 +157,7 @@ def questions_of(experiment: Experiment) -> tuple[Question, ...]:
 def _built_in_or_answered(experiment: Experiment, source: Path | str) -> tuple[Question, ...]:
     """The questions that `questions` names; where they are built in, and published answers hold others, those."""
     questions = datasets.load_questions(source, experiment.hub)
-    if experiment.questions != "builtin" or experiment.own.get("answers", "ask") == "ask":
+    if experiment.questions != "builtin" or experiment.extra.get("answers", "ask") == "ask":
         return questions
     try:
         answered = datasets.load_questions(_source(experiment, "answers"), (experiment.hub or {}) | {"questions": None})
@@ -174,7 +174,7 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
     the run's models have their names, vendors and tiers. An answer that is not there has the outcome "missing"; a
     candidate without any is a ValueError, as is, except on passages, a question.
     """
-    source, kind = experiment.own.get("answers", "ask"), experiment.own.get("format")
+    source, kind = experiment.extra.get("answers", "ask"), experiment.extra.get("format")
     if source == "ask":
         return None
     place, hub, baseline_of = _source(experiment, "answers"), experiment.hub, load_bias(experiment.bias).baseline_of
@@ -221,9 +221,9 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
 
     Published answers give lengths and returned model ids. Judges or hints that are not there are a ValueError.
     """
-    source, known, place = experiment.judgments, (), _source(experiment, "judgments")
-    kind, hub = experiment.own.get("format"), experiment.hub
-    answers = None if experiment.own.get("answers", "ask") == "ask" else _source(experiment, "answers")
+    source, questions, place = experiment.judgments, (), _source(experiment, "judgments")
+    kind, hub = experiment.extra.get("format"), experiment.hub
+    answers = None if experiment.extra.get("answers", "ask") == "ask" else _source(experiment, "answers")
     if kind == "passages":
         responses = datasets.load_responses(answers, hub) if answers else None
         frame = pair_judgments(place, experiment, responses)
@@ -232,8 +232,8 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
         loaded = datasets.load_decisions(place, hub, tests)
     elif kind == "arena":
         if experiment.questions != "builtin":
-            known = datasets.load_arena_questions(_source(experiment, "questions"), hub)
-        loaded = datasets.load_games(place, hub, questions=known, experiment=experiment.name)
+            questions = datasets.load_arena_questions(_source(experiment, "questions"), hub)
+        loaded = datasets.load_games(place, hub, questions=questions, experiment=experiment.name)
     else:
         frame = _loaded(place, experiment, datasets.load_answers(answers, hub) if answers else ())
     if kind in ("tests", "arena"):
@@ -256,7 +256,7 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
     places = frame[["question_id", "category"]].drop_duplicates().itertuples(index=False)
     chosen = {question.id for question in _chosen(experiment, [Question(id, category, "") for id, category in places])}
     rows = frame[frame["judge"].isin(judges) & frame["question_id"].isin(chosen)]
-    return with_clusters(frames.recoded(rows.reset_index(drop=True)), known)
+    return with_clusters(frames.recoded(rows.reset_index(drop=True)), questions)
 
 
 def with_clusters(frame: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFrame:
@@ -266,22 +266,23 @@ def with_clusters(frame: pd.DataFrame, questions: Sequence[Question]) -> pd.Data
     clusters = datasets.merge_near_duplicates({id: text for id, text in texts.items() if id in there})
     found = frames.with_clusters(frame, clusters)
     what = "article" if "article" in frame else "question"
-    for told in (datasets.near_duplicates_told(clusters), frames.dominance_words(found["cluster"], what)):
-        if told:
-            found.attrs["notes"] = (*found.attrs.get("notes", ()), told)
+    for note in (datasets.near_duplicate_words(clusters), frames.dominance_words(found["cluster"], what)):
+        if note:
+            found.attrs["notes"] = (*found.attrs.get("notes", ()), note)
     return found
 
 
 def _loaded(source: Path | str, experiment: Experiment, answers: Sequence[Answer]) -> pd.DataFrame:
     """The frame of all places; a condition that an earlier place holds is not taken from a later one."""
-    hub, parts, known = experiment.hub or {}, list[pd.DataFrame](), set[str]()
+    hub, parts, seen = experiment.hub or {}, list[pd.DataFrame](), set[str]()
     named = hub.get("judgments") if source == "hub" else None  # there can be several
-    hinted = {"condition": experiment.own.get("condition"), "unlabelled": None if "hints" in experiment.own else "none"}
+    extra = experiment.extra
+    hinted = {"condition": extra.get("condition"), "unlabelled": None if "hints" in extra else "none"}
     for each in named if isinstance(named, list) else [named]:
         entry = {**hub, "judgments": each}
         frame = datasets.load_judgments(source, entry, answers=answers, experiment=experiment.name, **hinted)
-        parts.append(frame[~frame["condition"].isin(known)])
-        known |= set(frame["condition"])
+        parts.append(frame[~frame["condition"].isin(seen)])
+        seen |= set(frame["condition"])
     joined = pd.concat(parts, ignore_index=True)
     if notes := tuple(note for part in parts for note in part.attrs.get("notes", ())):
         joined.attrs["notes"] = notes
@@ -290,11 +291,11 @@ def _loaded(source: Path | str, experiment: Experiment, answers: Sequence[Answer
 
 def _chosen(experiment: Experiment, questions: Sequence[Question]) -> tuple[Question, ...]:
     ranked = datasets.ranked(questions, experiment.seed)
-    wanted = experiment.own.get("categories")
-    known = sorted({question.category for question in ranked})
-    unknown = [name for name in wanted or () if name not in known]
+    wanted = experiment.extra.get("categories")
+    categories = sorted({question.category for question in ranked})
+    unknown = [name for name in wanted or () if name not in categories]
     if unknown:
-        raise ValueError(f"unknown category {', '.join(unknown)}; the questions have: {', '.join(known)}")
+        raise ValueError(f"unknown category {', '.join(unknown)}; the questions have: {', '.join(categories)}")
     limited = ranked[: experiment.question_limit]
     chosen = tuple(question for question in limited if wanted is None or question.category in wanted)
     if not chosen:
@@ -307,7 +308,7 @@ def _chosen(experiment: Experiment, questions: Sequence[Question]) -> tuple[Ques
 
 def _source(experiment: Experiment, parameter: str) -> Path | str:
     """The file or folder that a parameter means; "hub" stays: who reads it knows which of its files to fetch."""
-    named = experiment.own["answers"] if parameter == "answers" else getattr(experiment, parameter)
+    named = experiment.extra["answers"] if parameter == "answers" else getattr(experiment, parameter)
     if parameter == "questions" and named == "builtin":
         return experiment.builtin
     path = Path(named).expanduser()

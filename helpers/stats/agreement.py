@@ -65,15 +65,15 @@ def alpha_of_coincidences(totals: np.ndarray, level: str) -> np.ndarray:
     """Alpha of flattened coincidence matrices (..., V * V); NaN where only one value is left."""
     size = round(totals.shape[-1] ** 0.5)
     observed = totals.reshape(*totals.shape[:-1], size, size)
-    given = observed.sum(axis=-1)
+    ratings = observed.sum(axis=-1)
     if level == "nominal":
         distance = np.broadcast_to(1 - np.eye(size), observed.shape)
     else:
         # The squared number of values given between two ranks, half of the two themselves.
-        middle = np.cumsum(given, axis=-1) - given / 2
+        middle = np.cumsum(ratings, axis=-1) - ratings / 2
         distance = (middle[..., :, None] - middle[..., None, :]) ** 2
-    expected = (given[..., :, None] * given[..., None, :] * distance).sum(axis=(-2, -1))
-    found = (observed * distance).sum(axis=(-2, -1)) * (given.sum(axis=-1) - 1)
+    expected = (ratings[..., :, None] * ratings[..., None, :] * distance).sum(axis=(-2, -1))
+    found = (observed * distance).sum(axis=(-2, -1)) * (ratings.sum(axis=-1) - 1)
     return 1 - np.divide(found, expected, out=np.full(expected.shape, NAN), where=expected > 0)
 
 
@@ -84,8 +84,8 @@ def raw_agreement(picks: np.ndarray | pd.DataFrame, clusters: Sequence[object] |
     pair. Question-clustered t; `clusters`: of each question (None: each is its own).
     """
     counts, _ = value_counts(picks, "nominal")
-    given = counts.sum(axis=1)
-    pairs = given * (given - 1) / 2
+    ratings = counts.sum(axis=1)
+    pairs = ratings * (ratings - 1) / 2
     codes = np.arange(len(pairs)) if clusters is None else pd.factorize(np.asarray(clusters))[0]
     same = (counts * (counts - 1) / 2).sum(axis=1)
     return clustered(np.bincount(codes, same), np.bincount(codes, pairs), null=None)

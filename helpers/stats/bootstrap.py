@@ -67,8 +67,8 @@ def bca_totals(
     if np.ptp(defined) <= _rounding(value):
         return no_interval(value, n, clusters, "no interval: nothing varies between questions")
     jackknife = statistic(sums.sum(axis=0) - kinds.sums)
-    known = np.isfinite(jackknife)
-    low, high = bca_bounds(value, defined, jackknife[known], level, kinds.counts[known])
+    finite = np.isfinite(jackknife)
+    low, high = bca_bounds(value, defined, jackknife[finite], level, kinds.counts[finite])
     rounding = _rounding(value)
     if high - low <= rounding or not low - rounding <= value <= high + rounding:
         if (np.abs(defined - value) <= rounding).mean() > 0.5:

@@ -187,10 +187,10 @@ def combine_pieces(pieces: Iterable[Pieces]) -> Spread:
     """
     each = list(pieces)
     parts, shares = (np.concatenate([getattr(one, name) for one in each]) for name in ("parts", "shares"))
-    whole, squares = float(shares.sum()), sum(one.squares for one in each)
-    if not whole > 0 or not squares > 0:
+    total, squares = float(shares.sum()), sum(one.squares for one in each)
+    if not total > 0 or not squares > 0:
         return Spread(NAN, NAN, NAN)
-    return Spread(math.sqrt(float(parts @ parts)), whole**2 / squares, whole**2 / float(shares @ shares))
+    return Spread(math.sqrt(float(parts @ parts)), total**2 / squares, total**2 / float(shares @ shares))
 
 
 # --- intervals --------------------------------------------------------------------------------------------------------
@@ -294,9 +294,9 @@ def wilson(k: int, n: int, level: float = 0.95) -> Interval:
 
     # scipy has this only behind an exact test, whose p costs a hundred times as much.
     share, z = k / n, float(ndtri(0.5 + 0.5 * level))
-    whole = 2 * (n + z**2)
-    middle = (2 * n * share + z**2) / whole
-    reach = z / whole * math.sqrt(4 * n * share * (1 - share) + z**2)
+    denominator = 2 * (n + z**2)
+    middle = (2 * n * share + z**2) / denominator
+    reach = z / denominator * math.sqrt(4 * n * share * (1 - share) + z**2)
     low, high = 0.0 if k == 0 else middle - reach, 1.0 if k == n else middle + reach
     return Interval(share, low, high, math.sqrt(share * (1 - share) / n), int(n), int(n), "Wilson")
 
@@ -388,8 +388,8 @@ def _strata(frame: pd.DataFrame, cluster: str, codes: np.ndarray, strata: str | 
     rows = np.flatnonzero(codes >= 0)
     first = np.empty(codes.max() + 1 if len(rows) else 0, dtype=int)
     first[codes[rows[::-1]]] = rows[::-1]
-    of, _ = pd.factorize(frame[strata])
-    apart = rows[of[rows] != of[first[codes[rows]]]]
+    numbers, _ = pd.factorize(frame[strata])
+    apart = rows[numbers[rows] != numbers[first[codes[rows]]]]
     if len(apart) and "cluster" in frame:
         return None  # near-duplicates, or pairs on one task, in two categories
     if len(apart):

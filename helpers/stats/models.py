@@ -156,8 +156,8 @@ def combination(fit: RankLogit, weights: Mapping[str, float]) -> Interval:
     unknown = [name for name in weights if name not in fit.names]
     if not fit.converged:
         return no_interval(NAN, fit.n, fit.clusters, fit.problem)
-    if held := [judge for judge in fit.dull if f"log_scale[{judge}]" in unknown]:
-        return no_interval(NAN, fit.n, fit.clusters, f"{held[0]}'s {NO_QUALITY}")
+    if boundary := [judge for judge in fit.dull if f"log_scale[{judge}]" in unknown]:
+        return no_interval(NAN, fit.n, fit.clusters, f"{boundary[0]}'s {NO_QUALITY}")
     if unknown:
         raise ValueError(f"the fit has no {', '.join(unknown)}; it has {', '.join(fit.names)}")
     contrast = _contrast(fit, weights)
@@ -178,15 +178,15 @@ def self_preference(fit: RankLogit, vendor: str) -> Interval:
 
     In logits, for the answers that this vendor's judges really saw; the share is taken as fixed.
     """
-    return _own(fit, vendor, None)
+    return _own_interval(fit, vendor, None)
 
 
 def family_preference(fit: RankLogit, vendor: str) -> Interval:
     """For an answer of the same vendor by another model; NaN where the vendor's judges saw none."""
-    return _own(fit, vendor, 0.0)
+    return _own_interval(fit, vendor, 0.0)
 
 
-def _own(fit: RankLogit, vendor: str, share: float | None) -> Interval:
+def _own_interval(fit: RankLogit, vendor: str, share: float | None) -> Interval:
     if not fit.converged:
         return no_interval(NAN, fit.n, fit.clusters, fit.problem)
     if f"own_vendor[{vendor}]" not in fit.names:
@@ -219,8 +219,8 @@ def explaining_slope(fit: RankLogit, vendor: str, covariate: str) -> Interval:
     if not math.isfinite(found.value) or covariate not in fit.names:
         why = found.method if covariate in fit.names or not fit.converged else f"{covariate} is not in the model"
         return no_interval(NAN, fit.n, fit.clusters, why)
-    own, slope = _contrast(fit, _own_weights(fit, vendor)), _contrast(fit, {covariate: 1.0})
-    moved = float(own @ fit.bread @ slope) / float(slope @ fit.bread @ slope)
+    preference, slope = _contrast(fit, _own_weights(fit, vendor)), _contrast(fit, {covariate: 1.0})
+    moved = float(preference @ fit.bread @ slope) / float(slope @ fit.bread @ slope)
     value = float(slope @ fit.free) - found.value / moved if moved else NAN
     return no_interval(value, found.n, found.clusters, "linear in the slope, from the information at the maximum")
 
@@ -232,13 +232,13 @@ def marginal_effect(fit: RankLogit, vendor: str) -> Interval:
     method, with bounds from EFFECT_CLUSTERS questions: its nominal 95 % held 86 % at 16 of a simulated world, 93 at 40.
     """
     if not fit.converged or f"own_vendor[{vendor}]" not in fit.names:
-        return _own(fit, vendor, None)
+        return _own_interval(fit, vendor, None)
     design, panel = fit.design, fit.design.panel
     rows = panel.of_vendor(vendor) & panel.own_vendor.any(axis=1)
     start = design.blocks[2].start
-    own = slice(start, start + len(panel.vendors) + design.own_model)
+    columns = slice(start, start + len(panel.vendors) + design.own_model)
     without = fit.free.copy()
-    without[own] = 0.0
+    without[columns] = 0.0
     total, slope_total = 0.0, np.zeros(len(fit.free))
     for chunk in chunks_of(design)():
         mine = panel.own_vendor[chunk.rows] & rows[chunk.rows, None]
@@ -247,7 +247,7 @@ def marginal_effect(fit: RankLogit, vendor: str) -> Interval:
             share = np.exp(utility - utility.max(axis=1, keepdims=True))
             share /= share.sum(axis=1, keepdims=True)
             if sign < 0:
-                slope[:, :, own] = 0.0
+                slope[:, :, columns] = 0.0
             centred = slope - np.einsum("nk,nkp->np", share, slope)[:, None]
             total += sign * float(share[mine].sum())
             slope_total += sign * np.einsum("nk,nkp->p", share * mine, centred)
@@ -361,9 +361,9 @@ def own_vendor_effects(rows: pd.DataFrame) -> dict[str, Interval]:
         each = pieces[number]
         spread = combine_pieces([replace(each, parts=each.parts + influence @ slope[number])])
         prior = float(((unsure @ slope[number]) ** 2).sum())
-        whole = spread.se**2 + prior
-        df = spread.df * (whole / spread.se**2) ** 2 if spread.se > 0 else spread.df
-        se = np.sqrt(whole) if spread.se > 0 else spread.se
+        total = spread.se**2 + prior
+        df = spread.df * (total / spread.se**2) ** 2 if spread.se > 0 else spread.df
+        se = np.sqrt(total) if spread.se > 0 else spread.se
         found[name] = t_interval(value[number], se, df, n, clusters, JOINT_METHOD, effective=spread.effective)
     return found
 
@@ -438,8 +438,8 @@ class _Fit:
 
     def _information(self, squares: list[np.ndarray], joined: np.ndarray) -> np.ndarray:
         """Z'Z less what theta takes, from (..., J) sums of h s s, h s x, h x x."""
-        own, mixed, judges = squares
-        corner = np.einsum("...j,jv,jw->...vw", own, self.vendor, self.vendor)
+        mine, mixed, judges = squares
+        corner = np.einsum("...j,jv,jw->...vw", mine, self.vendor, self.vendor)
         side = mixed[..., None, :] * self.vendor.T
         low = judges[..., None] * np.eye(judges.shape[-1])
         return np.block([[corner, side], [np.swapaxes(side, -1, -2), low]]) - joined
@@ -450,8 +450,8 @@ class _Fit:
     def why_not(self) -> list[str]:
         """Why an own term is not identified were all judges equally sharp; empty where it is."""
         *_, joined = self._tables(np.ones(self.h.shape[1]))
-        whole = self._information([each.sum(axis=0) for each in self._squares()], joined.T @ joined)
-        sizes, directions = np.linalg.eigh(whole)
+        total = self._information([each.sum(axis=0) for each in self._squares()], joined.T @ joined)
+        sizes, directions = np.linalg.eigh(total)
         null = directions[: self.vendor.shape[1], sizes < 1e-9 * sizes.max()]
         flat = (np.abs(null) > 1e-6).any(axis=1)
         why = ONLY_SUM if flat.any() and np.linalg.matrix_rank(null[flat], 1e-6) < flat.sum() else NO_OTHERS
@@ -462,10 +462,10 @@ class _Fit:
         vendors, judges = self.vendor.shape[1], len(b)
         root, load, norm, joined = self._tables(b)
         squares = self._squares()
-        whole = self._information([each.sum(axis=0) for each in squares], joined.T @ joined)
-        sizes, directions = np.linalg.eigh(whole)
+        total = self._information([each.sum(axis=0) for each in squares], joined.T @ joined)
+        sizes, directions = np.linalg.eigh(total)
         basis = directions[:, sizes > 1e-9 * sizes.max()]
-        bread = basis @ np.linalg.inv(basis.T @ whole @ basis) @ basis.T
+        bread = basis @ np.linalg.inv(basis.T @ total @ basis) @ basis.T
         y = root * self.y
         common = _ratio((load * y).sum(axis=1), norm)
         free = bread @ (self._times(root * y).sum(axis=0) - joined.T @ common)
@@ -474,19 +474,19 @@ class _Fit:
         scores = added(self._times(root * error), self.cluster) @ basis
         if self.clusters * basis.shape[1] ** 2 > MOST_BLOCKS:
             share = np.bincount(self.cluster, self.h.sum(axis=1)) / self.h.sum()
-            adjusted = adjust_evenly(scores, basis.T @ whole @ basis, share)
+            adjusted = adjust_evenly(scores, basis.T @ total @ basis, share)
         else:
             order = np.argsort(self.cluster, kind="stable")
             parts = np.split(joined[order], np.flatnonzero(np.diff(self.cluster[order])) + 1)
             information = self._information(squares, np.array([part.T @ part for part in parts]))
             adjusted = adjust_scores(scores, basis.T @ information @ basis)
-        own = np.eye(vendors, vendors + judges)
+        vendor_rows = np.eye(vendors, vendors + judges)
         moved = _ratio(joined, norm[:, None]).T @ (root * (load * theta - error))
         placed = (self.h * theta * self.s).sum(axis=0) * self.vendor.T, np.diag((self.h * theta * self.x).sum(axis=0))
         return (
             free[:vendors],
-            [adjusted.pieces(each @ basis) for each in own],
-            own @ bread @ (moved - np.vstack(placed)),
+            [adjusted.pieces(each @ basis) for each in vendor_rows],
+            vendor_rows @ bread @ (moved - np.vstack(placed)),
         )
 
 

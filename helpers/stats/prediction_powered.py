@@ -42,7 +42,7 @@ class Labels:
 
 
 def prediction_powered_mean(
-    given: Labels, *, random_sample: bool, weight: float | None = None, level: float = 0.95, null: float | None = None
+    labels: Labels, *, random_sample: bool, weight: float | None = None, level: float = 0.95, null: float | None = None
 ) -> Interval:
     """The mean label that all items would have: the judge's mean, less the error it makes on the labelled items.
 
@@ -57,11 +57,11 @@ def prediction_powered_mean(
             "labels of items that were not drawn at random from all items correct nothing: what the judge gets wrong "
             "on them says nothing on the others; pass random_sample=True only if they were drawn"
         )
-    if reasons := contradictions(given):
+    if reasons := contradictions(labels):
         raise NotRandomSample(f"the labelled items are no random sample: {'; '.join(reasons)}")
     if weight is not None and not 0 <= weight <= 1:
         raise ValueError(f"weight {weight!r} is not between 0 and 1")
-    table = _columns(given)
+    table = _columns(labels)
     kept = table["labelled"].to_numpy()
     n, labelled = int(kept.sum()), int(table.loc[kept, "cluster"].nunique())
     if not n or not labelled:
@@ -106,21 +106,21 @@ def _columns(part: Labels) -> pd.DataFrame:
     )
 
 
-def contradictions(given: Labels) -> list[str]:
+def contradictions(labels: Labels) -> list[str]:
     """Why the labelled items cannot be a random sample of all items, in words; nothing where nothing contradicts it.
 
     Reasons are labels of items that are not estimated, and a share of labelled items that depends on a column of
     `kinds` or on the judge's verdict (chi-square over questions, p < REFUSED_BELOW). Items twice or without a value are
     ValueErrors.
     """
-    _check(given)
-    strange = given.labels.index.difference(given.predicted.index)
+    _check(labels)
+    strange = labels.labels.index.difference(labels.predicted.index)
     reasons = []
     if len(strange):
         shown = ", ".join(map(str, strange[:3])) + (" ..." if len(strange) > 3 else "")
         reasons.append(f"{len(strange)} labelled items are none of the items estimated ({shown})")
-    table = _columns(given)
-    kinds = {} if given.kinds is None else {name: given.kinds[name].reindex(table.index) for name in given.kinds}
+    table = _columns(labels)
+    kinds = {} if labels.kinds is None else {name: labels.kinds[name].reindex(table.index) for name in labels.kinds}
     for name, column in {**kinds, "the judge's verdict": table["value"]}.items():
         p = dependence(table["labelled"], column, table["cluster"])
         if p < REFUSED_BELOW:
@@ -132,16 +132,16 @@ def contradictions(given: Labels) -> list[str]:
     return reasons
 
 
-def _check(given: Labels) -> None:
+def _check(labels: Labels) -> None:
     for name in ("predicted", "labels"):
-        series = getattr(given, name)
+        series = getattr(labels, name)
         if not series.index.is_unique:
             raise ValueError(f"{name}: item {series.index[series.index.duplicated()][0]} occurs twice")
         if series.isna().any():
             raise ValueError(f"{name}: item {series.index[series.isna()][0]} has no value; leave it out, and count it")
-    lost = given.clusters.reindex(given.predicted.index).isna()
+    lost = labels.clusters.reindex(labels.predicted.index).isna()
     if lost.any():
-        raise ValueError(f"clusters: item {given.predicted.index[lost][0]} has no question")
+        raise ValueError(f"clusters: item {labels.predicted.index[lost][0]} has no question")
 
 
 def dependence(chosen: pd.Series, column: pd.Series, clusters: pd.Series) -> float:

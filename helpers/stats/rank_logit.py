@@ -1,4 +1,4 @@
-"""The rank-ordered logit (Plackett-Luce): its data, parameters, likelihood, and what cannot be told apart."""
+"""The rank-ordered logit (Plackett-Luce): its data, parameters, likelihood, and what it cannot identify."""
 
 from __future__ import annotations
 
@@ -181,8 +181,8 @@ def design_of(
     groups = len(panel.categories) if by_category else 1
     slots = int(panel.slot.max()) + 1 if position else 0
     vendors = panel.vendors
-    own = [panel.own_model[panel.own_vendor & panel.of_vendor(vendor)[:, None]] for vendor in vendors]
-    own_model = any(len(np.unique(flags)) == 2 for flags in own)
+    own_models = [panel.own_model[panel.own_vendor & panel.of_vendor(vendor)[:, None]] for vendor in vendors]
+    own_model = any(len(np.unique(flags)) == 2 for flags in own_models)
     quality = np.kron(np.eye(groups), sum_to_zero(len(panel.candidates)))
     sharp = [place for place, judge in enumerate(panel.judges) if judge not in dull]
     scale = np.zeros((len(panel.judges), 0 if one_scale else max(len(sharp) - 1, 0)))
@@ -429,8 +429,8 @@ def climb(design: Design) -> tuple[Design, Fit]:
     if not dull:
         return design, fit
     panel, position = design.panel, bool(len(design.slots))
-    held = design_of(panel, design.depth, design.by_category, position, False, (*design.dull, *dull))
-    return climb(held)
+    reduced = design_of(panel, design.depth, design.by_category, position, False, (*design.dull, *dull))
+    return climb(reduced)
 
 
 def _climb(design: Design) -> Fit:

@@ -187,7 +187,7 @@ def redeal(
     # What each statistic gains where a card bears the own name.
     worth = np.zeros((len(cards), len(weights)))
     np.add.at(worth, card, gain.T)
-    of, names, own_of, size_of = (each.to_numpy() for each in (cards["deal"], turn, cards["own"], cards["size"]))
+    deal_of, names, own_of, size_of = (each.to_numpy() for each in (cards["deal"], turn, cards["own"], cards["size"]))
     turns = [np.flatnonzero(names == number) for number in range(names.max() + 1)]
     rng = np.random.default_rng(seed)
     hits = np.zeros(len(weights))
@@ -196,11 +196,11 @@ def redeal(
         statistic = np.tile(base, (count, 1))
         left = np.zeros((count, deal.max() + 1)) if len(turns) > 1 else np.zeros((0, 0))
         for number, now in enumerate(turns):  # the own names are dealt to the winners of one deal one after another
-            still = left[:, of[now]] if number else own_of[now]
-            held = (rng.random((count, len(now))) < still / (size_of[now] - number)).astype(float)
-            statistic += held @ worth[now]
+            still = left[:, deal_of[now]] if number else own_of[now]
+            dealt = (rng.random((count, len(now))) < still / (size_of[now] - number)).astype(float)
+            statistic += dealt @ worth[now]
             if number + 1 < len(turns):
-                left[:, of[now]] = still - held
+                left[:, deal_of[now]] = still - dealt
         hits += (np.abs(statistic) >= observed).sum(axis=0)
     return (1 + hits) / (1 + draws)
 

@@ -109,13 +109,13 @@ def repair(path: Path) -> Repaired:
             os.close(opened(path, os.O_RDWR))  # says why it is refused
         with replacing(path) as file:
             for line in scan(path):
-                whole = [line.raw.removesuffix(b"\n")]
+                full = [line.raw.removesuffix(b"\n")]
                 if line.kind in ("damaged", "torn"):
                     moved.append(line)
-                    whole = records.whole_within(line.raw)
-                    rescued += len(whole)
+                    full = records.whole_within(line.raw)
+                    rescued += len(full)
                 left += line.kind == "unknown"
-                file.writelines(each + b"\n" for each in whole)
+                file.writelines(each + b"\n" for each in full)
             side = set_aside(path, moved)
         return Repaired(side, len(moved), rescued, left)
     finally:
@@ -326,9 +326,9 @@ def _checked(
     for source, model in sources:
         bad: list[Line] = []
         for number, raw in records.raw_lines(source):
-            own, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
+            inner, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
             name = name if name is not None else model
-            line = records.look(number, own + (b"\n" if raw.endswith(b"\n") else b""), read)
+            line = records.look(number, inner + (b"\n" if raw.endswith(b"\n") else b""), read)
             if line.record is None and not (line.kind in bears and name is not None):
                 bad.append(line)
             elif name is None:
@@ -346,12 +346,12 @@ def _checked(
 
 def _append(joined: Joined, line: Line, writer: Writer, seen: Seen) -> None:
     """Append a line, or the whole ones within a bad one, where they are not there yet, and count it."""
-    whole = [line.raw.removesuffix(b"\n")]
+    full = [line.raw.removesuffix(b"\n")]
     if line.record is None:
-        whole = records.whole_within(line.raw)
+        full = records.whole_within(line.raw)
         joined.torn += line.kind == "torn"
         joined.left += [line] if line.kind != "torn" else []
-    for raw in whole:
+    for raw in full:
         kind = seen.note(line.record or examine(raw))
         setattr(joined, kind, getattr(joined, kind) + 1)
         if kind != "same":

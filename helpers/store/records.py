@@ -250,9 +250,9 @@ def examine(line: bytes) -> dict[str, Any]:
     strictly = partial(json.loads, object_pairs_hook=no_duplicates, parse_constant=no_constant)
     record = decode(line, lambda body: strictly(body.decode()))
     _check_fields(record, LAYOUT["line"])
-    usage, known = record["reply"]["usage"], LAYOUT["usage"]
-    if odd := sorted(set(usage) - set(known)):
-        raise ValueError(f"reply.usage holds {odd[0][:40]!r}; known: {', '.join(sorted(known))}")
+    usage, fields = record["reply"]["usage"], LAYOUT["usage"]
+    if odd := sorted(set(usage) - set(fields)):
+        raise ValueError(f"reply.usage holds {odd[0][:40]!r}; known: {', '.join(sorted(fields))}")
     _check_fields(usage, dict.fromkeys(usage, "int or null"), "reply.usage.")
     if record["key"] != key_of(record["request"]):
         raise ValueError("the key is not that of the request: one of them was changed")
@@ -325,8 +325,8 @@ def look(number: int, raw: bytes, read: Reader = examine) -> Line:
 
 def _foreign_version(raw: bytes) -> int | None:
     """The format of a line of another version, whatever its checksum; None where it is one of ours that was damaged."""
-    told = re.match(rb'\{"v":\s*(\d{1,6}),.*\}\r?\n?\Z', raw, re.DOTALL)
-    if not told or int(told[1]) == VERSION:
+    version = re.match(rb'\{"v":\s*(\d{1,6}),.*\}\r?\n?\Z', raw, re.DOTALL)
+    if not version or int(version[1]) == VERSION:
         return None
-    ours, _, crc = (b'{"v":%d' % VERSION + raw.rstrip(b"\r\n")[told.end(1) :]).rpartition(b',"crc":"')
-    return None if crc == b'%08x"}' % zlib.crc32(ours + b"}") else int(told[1])
+    ours, _, crc = (b'{"v":%d' % VERSION + raw.rstrip(b"\r\n")[version.end(1) :]).rpartition(b',"crc":"')
+    return None if crc == b'%08x"}' % zlib.crc32(ours + b"}") else int(version[1])

@@ -129,8 +129,8 @@ def _structured(text: str, form: str, labels: Sequence[str], nonce: str, kinds: 
     fields = {"id", VERDICT_FIELDS[form], "justification"} | ({"scores"} if form == "listwise" else set())
     if not isinstance(reply, dict) or VERDICT_FIELDS[form] not in reply or set(reply) - fields:
         return UNPARSED
-    if (told := reply.get("id")) != nonce:
-        copied = isinstance(told, str) and told.casefold() == nonce.casefold()
+    if (stated := reply.get("id")) != nonce:
+        copied = isinstance(stated, str) and stated.casefold() == nonce.casefold()
         if not copied and not enforced:
             return UNPARSED
         kinds.add("case" if copied else "id not copied")

@@ -49,13 +49,13 @@ def listed(names: Iterable[object], word: str = "and") -> str:
     return f" {word} ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
 
 
-def sentence(said: str, data: str) -> str:
+def sentence(text: str, data: str) -> str:
     """Clauses as a sentence of its own, so that a simulated finding is never taken for a real one, even quoted.
 
     >>> sentence("no effect is shown", "asked"), sentence("no effect is shown", "simulated")
     ('No effect is shown.', 'SIMULATED: no effect is shown.')
     """
-    return f"SIMULATED: {said}." if data == "simulated" else f"{said[:1].upper()}{said[1:]}."
+    return f"SIMULATED: {text}." if data == "simulated" else f"{text[:1].upper()}{text[1:]}."
 
 
 def p_text(p: float, floor: bool = False) -> str:
@@ -168,9 +168,9 @@ def clause(several: Sequence[Conclusion]) -> str:
     for each in several:
         groups.setdefault(side(each), []).append(each)
     value = "this share" if several[0].estimate.unit == "rate" else "this value"
-    told = [filled(template, each, value=value) for template, each in groups.items()]
-    both = len(told) == 2 and len({each.estimate.id for each in several}) == 1
-    sides = f"in some cases {told[0]}, in others {told[1]}" if both else " and ".join(told)
+    clauses = [filled(template, each, value=value) for template, each in groups.items()]
+    both = len(clauses) == 2 and len({each.estimate.id for each in several}) == 1
+    sides = f"in some cases {clauses[0]}, in others {clauses[1]}" if both else " and ".join(clauses)
     return STANDINGS[several[0].verdict].format(side=sides)
 
 
@@ -204,18 +204,18 @@ def say(each: Conclusion) -> str:
     if each.declared.describe:
         explained = missing or "no interval" in reason(each)
         return filled(each.declared.describe, [each], value=shown) + f" ({reason(each)})" * explained
-    told = clause([each])
-    told = f"**{told}**" if each.verdict == "bias" else told
+    text = clause([each])
+    text = f"**{text}**" if each.verdict == "bias" else text
     if missing:
-        return f"{told}: {reason(each)}"
-    facts = [f"{told}: {shown}", each.test]
+        return f"{text}: {reason(each)}"
+    facts = [f"{text}: {shown}", each.test]
     if math.isnan(each.p):
         explained = "no test" in each.estimate.method or math.isnan(each.estimate.low)
         facts.append("no test" + f": {reason(each)}" * explained)
-    said = ", ".join(fact for fact in facts if fact)
+    facts_text = ", ".join(fact for fact in facts if fact)
     if each.verdict in ("not shown", "hint") and not each.p < LEVEL and not math.isnan(each.smallest):
-        said += f"; {effect(each)} would be found in 80 % of such runs"
-    return said
+        facts_text += f"; {effect(each)} would be found in 80 % of such runs"
+    return facts_text
 
 
 def lines(conclusions: Iterable[Conclusion], subject: str = "{judge}", inline: bool = False) -> str:
@@ -250,13 +250,13 @@ def card_line(judge: str, measure: str, several: Sequence[Conclusion], here: str
     """
     first, *_ = found = gravest(several)
     order = [each for each in several if each in found]
-    told = clause(order)
+    text = clause(order)
     if first.verdict == "untold":
-        told += f" ({reason(first)})"
+        text += f" ({reason(first)})"
     largest = filled(here, [first])
-    if largest and len(several) > 1 and not (len(order) == 1 and largest in told):
-        told += f" (largest: {largest})"
-    return CardLine(judge, measure, first.estimate, first.verdict, told, first.p, first.smallest)
+    if largest and len(several) > 1 and not (len(order) == 1 and largest in text):
+        text += f" (largest: {largest})"
+    return CardLine(judge, measure, first.estimate, first.verdict, text, first.p, first.smallest)
 
 
 def counted(tested: Sequence[Conclusion], more: str = "", subject: str = "the judge") -> str:
@@ -300,8 +300,8 @@ def headline(
     first = gravest(conclusions)[0]
     tested = [each for each in conclusions if not math.isnan(each.p)]
     if tested:
-        said = f"{counted(tested, more, subject)}; largest: {filled(here, [first])}"
+        text = f"{counted(tested, more, subject)}; largest: {filled(here, [first])}"
     else:
         gravely = clause([each for each in conclusions if each.verdict == first.verdict])
-        said = "; ".join([f"no test was possible; {gravely}", *_not_shown(conclusions, but=first.verdict)])
-    return Headline(sentence(said, first.estimate.data), first.estimate, unreadable)
+        text = "; ".join([f"no test was possible; {gravely}", *_not_shown(conclusions, but=first.verdict)])
+    return Headline(sentence(text, first.estimate.data), first.estimate, unreadable)

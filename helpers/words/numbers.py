@@ -95,10 +95,10 @@ class Numbers:
 
 def number_files() -> dict[str, Path]:
     """Where the numbers of each bias module are declared: numbers.yaml of its experiment, or of its own folder."""
-    known, found = experiment_names(), {}
+    names, found = experiment_names(), {}
     for path in sorted(paths.EXPERIMENTS.glob(f"*/{FILE}")):
         name = path.parent.name
-        module = load_config(name).bias if name in known else name
+        module = load_config(name).bias if name in names else name
         if module in found:
             raise ConfigError(f"{_shown(path)}: numbers of {module} stand in {_shown(found[module])}; keep one file")
         found[module] = path

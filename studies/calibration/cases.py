@@ -97,29 +97,29 @@ def side(hits: int, runs: int, nominal: float) -> int:
     return 1 if low > nominal + ROOM else -1 if high < nominal - ROOM else 0
 
 
-def verdict(role: str, given: int, bias: float, error: float, covered: int, rejected: int, level: float) -> str:
-    """What the rule says of `given` runs: "holds", "conservative" or "misses: " and what (bias, coverage, size).
+def verdict(role: str, runs: int, bias: float, error: float, covered: int, rejected: int, level: float) -> str:
+    """What the rule says of `runs` runs: "holds", "conservative" or "misses: " and what (bias, coverage, size).
 
     `bias` and its Monte-Carlo `error` may be NaN (no truth: neither bias nor coverage is judged). The size is judged
     where nothing is planted. A known failure is "shown", never judged; without any interval there is nothing to judge,
     and of fewer than FEWEST only what misses all the same is said ("too few").
     """
-    if not given:
+    if not runs:
         return UNTOLD
     if role == "failure":
         return SHOWN
     missed, wide = [], False
     if math.isfinite(bias):
-        missed += ["bias"] if given >= FEWEST and abs(bias) > MOST_ERRORS * error else []
-        at = side(covered, given, level)
+        missed += ["bias"] if runs >= FEWEST and abs(bias) > MOST_ERRORS * error else []
+        at = side(covered, runs, level)
         missed += ["coverage"] if at < 0 else []
         wide |= at > 0
     if role == "null":
-        at = side(rejected, given, 0.05)
+        at = side(rejected, runs, 0.05)
         missed += ["size"] if at > 0 else []
         wide |= at < 0
     if missed:
         return f"misses: {', '.join(missed)}"
-    if given < FEWEST:
+    if runs < FEWEST:
         return FEW
     return CONSERVATIVE if wide else HOLDS

@@ -52,7 +52,7 @@ Measures = Mapping[tuple[str, ...], Callable[[], list[Estimate]]]
 Draw = Callable[[int, int, int, np.random.Generator], Measures]
 
 
-def _some(world: listwise.World, judges: int) -> list[str]:
+def _first_judges(world: listwise.World, judges: int) -> list[str]:
     """So many judges, the vendors in turn."""
     tiers = len(world.tiers)
     return [name for tier in range(tiers) for name in world.names[tier::tiers]][:judges]
@@ -62,7 +62,7 @@ def _top_choice(questions: int, judges: int, repeats: int, rng: np.random.Genera
     felt = listwise.latent(FITTED, questions, rng)
     parts = [listwise.frame(listwise.judged(FITTED, felt, rng)).assign(repeat=turn) for turn in range(repeats)]
     frame = pd.concat(parts, ignore_index=True)
-    frame = frame[frame["judge"].isin(_some(FITTED, judges))]
+    frame = frame[frame["judge"].isin(_first_judges(FITTED, judges))]
     fitted = ("self_preference_logit", "self_preference_effect", "own_model_logit")
     return {
         ("self_bias", "average_self_bias"): lambda: rates.self_bias(frame, DATA),
@@ -76,7 +76,7 @@ def _top_choice(questions: int, judges: int, repeats: int, rng: np.random.Genera
 def _hinting(questions: int, judges: int, repeats: int, rng: np.random.Generator) -> Measures:
     hints = dict.fromkeys(paired.CONFIRMATORY, 0.0)
     frame = listwise.hinted(FITTED, questions, rng, hints, named=0.0, repeats=repeats)
-    frame = frame[frame["judge"].isin(_some(FITTED, judges))]
+    frame = frame[frame["judge"].isin(_first_judges(FITTED, judges))]
     return {
         ("hint_effect", "hint_effect_90"): lambda: paired.hint_effect(frame, DATA, 1, 5.0),
         ("name_effect",): lambda: hint_names.name_effect(frame, DATA, 1),
@@ -162,21 +162,21 @@ def simulated(
         raise ValueError(f"{count} judges: the simulated world of {name} has 1 to {most}; a pilot may have any number")
     found: dict[tuple[str, tuple], list[Estimate]] = {}
     for turn in progress(range(draws)):
-        for given, measure in draw(enough(questions), count, times, np.random.default_rng([seed, turn])).items():
-            for each in measure() if not ids or set(given) & set(ids) else ():
+        for ids_measured, measure in draw(enough(questions), count, times, np.random.default_rng([seed, turn])).items():
+            for each in measure() if not ids or set(ids_measured) & set(ids) else ():
                 found.setdefault((each.id, tuple(each.where.items())), []).append(each)
     return [_spread(each, draws) for each in found.values()]
 
 
 def _spread(each: Sequence[Estimate], draws: int) -> Estimate:
     """One number over many runs."""
-    given = [one for one in each if math.isfinite(one.low)]
-    if len(given) < max(3, SHARE_GIVEN * draws):
-        why = f"given in {len(given)} of {draws} simulated runs"
+    finite = [one for one in each if math.isfinite(one.low)]
+    if len(finite) < max(3, SHARE_GIVEN * draws):
+        why = f"given in {len(finite)} of {draws} simulated runs"
         return replace(each[0], value=math.nan, low=math.nan, high=math.nan, se=math.nan, p=math.nan, method=why)
-    values = np.array([one.value for one in given])
+    values = np.array([one.value for one in finite])
     mean, sd = float(values.mean()), float(values.std(ddof=1))
-    n, clusters = (round(float(np.mean([getattr(one, key) for one in given]))) for key in ("n", "clusters"))
+    n, clusters = (round(float(np.mean([getattr(one, key) for one in finite]))) for key in ("n", "clusters"))
     reach = sd * float(stdtrit(clusters - 1, 0.975))
-    found = replace(given[0], value=mean, low=mean - reach, high=mean + reach, se=sd, n=n, clusters=clusters)
-    return replace(found, method=f"{given[0].method}; over {draws} simulated runs")
+    found = replace(finite[0], value=mean, low=mean - reach, high=mean + reach, se=sd, n=n, clusters=clusters)
+    return replace(found, method=f"{finite[0].method}; over {draws} simulated runs")

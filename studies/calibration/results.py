@@ -33,14 +33,14 @@ def store(rows: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]], folder: Pa
     from helpers.figures.designs import show_calibration
     from helpers.figures.style import METADATA
 
-    former, known = calibrate.stored(folder)
+    former, stored_facts = calibrate.stored(folder)
     parts = [each for each in (former[~former["experiment"].isin(list(facts))], rows) if len(each)]
     order = {name: number for number, name in enumerate(EXPERIMENTS)}
     every = pd.concat(parts, ignore_index=True).sort_values(
         "experiment", key=lambda names: names.map(lambda name: order.get(name, len(order))), kind="stable"
     )
     new = {name: {**each, **described(rows[rows["experiment"] == name], each)} for name, each in facts.items()}
-    ordered = dict(sorted({**known, **new}.items(), key=lambda item: order.get(item[0], len(order))))
+    ordered = dict(sorted({**stored_facts, **new}.items(), key=lambda item: order.get(item[0], len(order))))
     figure = show_calibration(every)
     files = {
         "calibration.csv": csv_text(every).encode(),

@@ -31,7 +31,7 @@ from studies.calibration.cases import ROLES, SEED, Case, Target, chance, verdict
 _K = TypeVar("_K")
 _P = TypeVar("_P")
 #: In a process of the pool: what is set when nobody waits for its results any more.
-_told: list[Event] = []
+_events: list[Event] = []
 
 
 def run_parts(
@@ -81,7 +81,7 @@ def run_parts(
 
 def stopped() -> bool:
     """Whether, in a process of the pool, nobody waits for results any more. False everywhere else."""
-    return any(enough.is_set() for enough in _told)
+    return any(enough.is_set() for enough in _events)
 
 
 def _begin(enough: Event) -> None:
@@ -89,7 +89,7 @@ def _begin(enough: Event) -> None:
 
     An interrupt is for the one that started it: from a terminal it comes to all of them.
     """
-    _told.append(enough)
+    _events.append(enough)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 
@@ -237,15 +237,15 @@ def _kept(estimates: Sequence[Estimate], kept: Sequence[tuple[str, str]]) -> np.
 
 
 def _row(case: Case, questions: int, target: Target, values: np.ndarray) -> tuple:
-    given = values[np.isfinite(values[:, :3]).all(axis=1)]
-    value, low, high, p = given.T
-    n = len(given)
+    finite = values[np.isfinite(values[:, :3]).all(axis=1)]
+    value, low, high, p = finite.T
+    n = len(finite)
     covered = int(((low <= target.truth) & (target.truth <= high)).sum())
     outside = (low > target.null) | (high < target.null)
     rejected = int(np.where(np.isnan(p), outside, (p >= 0) & (p < 0.05)).sum())
     bias, sd = (float(value.mean() - target.truth) if n else math.nan), float(value.std(ddof=1)) if n > 1 else math.nan
     error = math.hypot(sd / math.sqrt(n), target.error) if n > 1 else math.nan
-    said = verdict(target.role, n, bias, error, covered, rejected, target.level)
+    word = verdict(target.role, n, bias, error, covered, rejected, target.level)
     shares = (covered / n if n and math.isfinite(target.truth) else math.nan, rejected / n if n else math.nan)
     names = (case.experiment, case.world, questions, target.id, place(target.where), target.role, target.truth)
-    return (*names, len(values), n, bias, sd, error, *shares, said)
+    return (*names, len(values), n, bias, sd, error, *shares, word)

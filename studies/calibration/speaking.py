@@ -84,8 +84,8 @@ def judged(asked: Iterable[Trial], reply: Reply) -> list[Judgment]:
     """What is read from the replies to trials, which may share a request."""
     found = []
     for trial in asked:
-        said = reply(trial)
-        text, finish = (said, "stop") if isinstance(said, str) else said
+        words = reply(trial)
+        text, finish = (words, "stop") if isinstance(words, str) else words
         done = Completion(trial.request.key, "ok", text, finish, model=trial.judge.model_id)
         found.append(verdicts.read(trial, done))
     return found

@@ -14,7 +14,7 @@ import pytest
 
 from helpers.judge.asking import APART, in_order
 from helpers.providers import Failure, Limit, Session, Stopped
-from helpers.providers.meanings import POLICY, Told, told_limits
+from helpers.providers.meanings import POLICY, Quota, read_limits
 from helpers.providers.pacing import Gauge, Log, Pace
 from helpers.types import Completion, Model, Request
 from tests.engine import virtual
@@ -342,7 +342,7 @@ def test_models_of_an_address_do_not_wait_behind_one_of_which_nothing_is_left_an
         now = asyncio.get_running_loop().time
         pace = Pace(16, virtual.clock(), limit)
         async with pace.slot(Request(CLAUDE, "x"), nothing) as ticket:
-            pace.hear(ticket, {"requests": Told(4, 0, 30.0)})
+            pace.update(ticket, {"requests": Quota(4, 0, 30.0)})
 
         async def call(request: Request) -> None:
             async with pace.slot(request, nothing):
@@ -421,26 +421,26 @@ def logged(*times: float) -> Log:
 def test_what_was_sent_since_a_reply_spoke_is_counted_and_what_spoke_before_is_not_heard() -> None:
     """10 calls, all back after 10 seconds; worked out by hand."""
     gauge, four, six = Gauge(), logged(-3, -2, -1, 0), logged(-3, -2, -1, 0, 0, 0)
-    gauge.hear(Told(10, 6, 10.0), sent=4, now=0.0)
+    gauge.update(Quota(10, 6, 10.0), sent=4, now=0.0)
     assert gauge.wait(1, four, now=0.0) == 0.0, "6 are left, more than half"
     assert gauge.wait(1, six, now=0.0) == 2.5, "4 are left for 10 seconds"
     assert gauge.wait(1, logged(-3, -2, -1, 0, 0, 2), now=3.0) == 1.0, "4 are left for 8 seconds, one of them over"
-    gauge.hear(Told(10, 9, 10.0), sent=3, now=0.0)
+    gauge.update(Quota(10, 9, 10.0), sent=3, now=0.0)
     assert gauge.wait(1, six, now=0.0) == 2.5, "the reply to an earlier call came late"
-    gauge.hear(Told(10, 3, 10.0), sent=6, now=0.0)
+    gauge.update(Quota(10, 3, 10.0), sent=6, now=0.0)
     assert gauge.wait(5, six, now=1.0) == 9.0, "not before all is back"
     assert gauge.wait(50, six, now=1.0) == 9.0, "more than there ever is: at the full limit"
     assert gauge.wait(50, six, now=10.0) <= 0.0
     twelve = logged(-3, -2, -1, 0, 0, 0, *[10.0] * 6)
     assert gauge.wait(1, twelve, now=10.0) == 2.5, "of 10 again, 6 are sent and 4 left for 10 seconds"
-    gauge.hear(Told(10, 1, 5.0), sent=6, now=10.5)
+    gauge.update(Quota(10, 1, 5.0), sent=6, now=10.5)
     assert gauge.wait(1, twelve, now=10.5) == 2.0, "this call has spoken already"
 
 
 def test_a_bucket_that_is_hardly_used_is_not_taken_for_one_that_is_filled_at_once() -> None:
     """1 of 30 is back in half a second, so 30 are in 15: what was sent meanwhile is not back after half a second."""
     gauge, log = Gauge(), logged(-0.1, *[0.4] * 30)
-    gauge.hear(Told(30, 29, 0.5), sent=1, now=0.0)
+    gauge.update(Quota(30, 29, 0.5), sent=1, now=0.0)
     assert gauge.wait(1, log, now=0.5) == 0.5, "29 were left and 30 are sent: the bucket is empty"
     assert gauge.wait(1, log, now=14.5) == 0.5
     assert gauge.wait(1, log, now=15.5) == 0.0, "and full again, as nothing more was sent"
@@ -448,11 +448,11 @@ def test_a_bucket_that_is_hardly_used_is_not_taken_for_one_that_is_filled_at_onc
 
 def test_a_limit_that_was_full_when_it_was_told_is_used_once_until_the_next_reply() -> None:
     gauge, log = Gauge(), logged(0.0, *[1.0] * 10)
-    gauge.hear(Told(10, 10, 0.0), sent=1, now=1.0)
+    gauge.update(Quota(10, 10, 0.0), sent=1, now=1.0)
     assert gauge.wait(1, logged(0.0), now=1.0) == 0.0
     assert gauge.wait(1, log, now=1.0) == gauge.wait(1, log, now=100.0) == POLICY.NEXT_LOOK
     assert gauge.wait(1, log, now=1.0 + POLICY.LONGEST_PAUSE) == 0.0, "nobody stalls for ever"
-    gauge.hear(Told(10, 9, 0.0), sent=11, now=1.1)
+    gauge.update(Quota(10, 9, 0.0), sent=11, now=1.1)
     assert gauge.wait(1, log, now=1.1) == 0.0
 
 
@@ -496,8 +496,8 @@ WALL = 1.7e9  # 2023-11-14T22:13:20Z
 )
 def test_durations_are_read_as_openai_writes_them(reset: str, seconds: float) -> None:
     headers = {"limit-requests": "60", "remaining-requests": "59", "reset-requests": reset}
-    found = told_limits({f"x-ratelimit-{name}": value for name, value in headers.items()}, WALL)
-    assert found == {"requests": Told(60.0, 59.0, pytest.approx(seconds))}
+    found = read_limits({f"x-ratelimit-{name}": value for name, value in headers.items()}, WALL)
+    assert found == {"requests": Quota(60.0, 59.0, pytest.approx(seconds))}
 
 
 @pytest.mark.parametrize(
@@ -516,20 +516,20 @@ def test_moments_are_read_as_anthropic_writes_them(reset: str, date: str | None,
     headers = {f"anthropic-ratelimit-{name}-reset": reset for name in names}
     headers |= {f"anthropic-ratelimit-{name}-limit": "1000" for name in names}
     headers |= {f"anthropic-ratelimit-{name}-remaining": "1250" for name in names} | ({"date": date} if date else {})
-    assert told_limits(headers, WALL) == dict.fromkeys(
-        ("requests", "tokens", "input", "output"), Told(1000.0, 1000.0, seconds)
+    assert read_limits(headers, WALL) == dict.fromkeys(
+        ("requests", "tokens", "input", "output"), Quota(1000.0, 1000.0, seconds)
     )
 
 
 def test_half_a_limit_and_odd_words_are_no_limit() -> None:
     parts = {"limit": "9", "remaining": "3", "reset": "1s"}
     whole = {f"x-ratelimit-{part}-tokens": value for part, value in parts.items()}
-    assert told_limits(whole, WALL) == {"tokens": Told(9.0, 3.0, 1.0)}
+    assert read_limits(whole, WALL) == {"tokens": Quota(9.0, 3.0, 1.0)}
     for name in whole:
-        assert told_limits({**whole, name: "?"}, WALL) == {}
-        assert told_limits({other: value for other, value in whole.items() if other != name}, WALL) == {}
+        assert read_limits({**whole, name: "?"}, WALL) == {}
+        assert read_limits({other: value for other, value in whole.items() if other != name}, WALL) == {}
     for odd in ("soon 0 30s", "4 none 30s", "4 0 tomorrow", "0 0 30s", "nan 0 30s"):
         told = dict(zip(parts, odd.split(), strict=True))
         headers = {f"x-ratelimit-{part}-requests": value for part, value in told.items()}
         headers |= {f"anthropic-ratelimit-requests-{part}": value for part, value in told.items()}
-        assert told_limits(headers, WALL) == {}, odd
+        assert read_limits(headers, WALL) == {}, odd

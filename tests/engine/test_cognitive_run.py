@@ -243,9 +243,9 @@ def test_a_real_article_goes_through_all_phases_with_three_sdks(serve: Any, tmp_
     assert "prompt cache" in str(planned)
     found = asked(reading(tmp_path, server, source, budget_usd=planned.usd))
     assert len(server.calls) <= planned.missing
-    stages = Counter(j.trial.condition for j in found.said.values())
+    stages = Counter(j.trial.condition for j in found.replies.values())
     assert stages["answer"] == 5 * 4 and stages["synonyms"] > 0
-    assert len(server.calls) == len(found.said) + len(found.judgments)
+    assert len(server.calls) == len(found.replies) + len(found.judgments)
     assert set(found.frame["outcome"]) == {"ok"} and set(found.frame["judge"]) == set(FOUR)
     assert set(found.frame["task"]) == {"correct", "wrote"} and found.frame["article"].nunique() == 1
     assert {"none", "wrong_2", "wrong_4", "right_2"} <= set(found.frame["condition"])
@@ -296,7 +296,7 @@ def test_a_dose_that_is_added_weeks_later_has_a_control_of_its_own_and_moves_no_
     assert set(kept["partner"]) == {1}
     plain = later.frame[later.frame["condition"] == "none"]
     beside = (plain["repeat"] >= plain["task"].map({"correct": 2, "wrote": 1}).astype(int)).sum()
-    assert first.said.keys() == later.said.keys(), "the editor was asked for enough words at once"
+    assert first.replies.keys() == later.replies.keys(), "the editor was asked for enough words at once"
     assert len(server.calls) - calls == (later.frame["condition"] == "wrong_4").sum() + beside
 
 
@@ -305,7 +305,7 @@ def test_three_sdks_judge_in_both_orders_and_the_planted_place_is_found(serve: A
     planned = asyncio.run(run.plan(comparing(tmp_path, server)))
     assert planned.missing and planned.usd > 0 and server.calls == []
     found = asked(comparing(tmp_path, server, budget_usd=planned.usd))
-    assert len(server.calls) == planned.missing == len(found.said) + len(found.judgments)
+    assert len(server.calls) == planned.missing == len(found.replies) + len(found.judgments)
     assert {entry.provider for entry in server.calls} == {"openai", "anthropic", "google"}
     assert found.data == "asked" and set(found.frame["outcome"]) == {"ok"} and set(found.frame["judge"]) == {*FOUR}
     # 12 questions, 4 judges, 2 candidates: both orders twice, one text twice, and far apart in both orders.
@@ -331,7 +331,7 @@ def test_a_third_repeat_and_a_larger_limit_ask_only_for_what_is_missing(serve: A
     prompts = Counter((e.provider, e.call.model, e.call.prompt) for e in server.calls)
     assert len(server.calls) - before == planned.missing
     # A prompt is sent as often as it has repeat numbers: 3 for verdicts, 1 for answers and far apart pairs.
-    assert max(prompts.values()) == 3 and len(server.calls) == len(done.said) + len(done.judgments)
+    assert max(prompts.values()) == 3 and len(server.calls) == len(done.replies) + len(done.judgments)
 
 
 # --- planted verdicts -------------------------------------------------------------------------------------------------

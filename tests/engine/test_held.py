@@ -67,8 +67,8 @@ def test_a_prompt_that_is_made_has_the_key_and_the_sizes_of_the_same_text(text: 
     assert late.key == held.key and late.prompt == held.prompt == text
     assert late.measured.size == len(text.encode()) + 2 + (len(json.dumps(schema)) if schema else 0)
     before = often[text]
-    assert late.whole().key == late.key and bounds(late) == bounds(held) and often[text] == before + 1
-    assert held.whole() is held
+    assert late.rendered().key == late.key and bounds(late) == bounds(held) and often[text] == before + 1
+    assert held.rendered() is held
 
 
 @given(st.text(), st.text(), st.integers(0, 9), st.none() | st.dictionaries(st.text(), st.text()))
@@ -174,7 +174,7 @@ def test_no_experiment_holds_a_prompt_or_a_body(name: str, tmp_path: Path) -> No
     judges = ["sim_claude_fast", "sim_gpt_fast"]
     experiment = settled(name, store=str(tmp_path), question_limit=few, judges=judges)
     asked = asyncio.run(run.ask(experiment, show=False))
-    judgments = [*asked.said.values(), *asked.judgments]
+    judgments = [*asked.replies.values(), *asked.judgments]
     assert judgments
     for each in judgments:
         request = each.trial.request

@@ -224,9 +224,9 @@ def test_limits_may_change_between_cells_and_what_shapes_a_result_may_not(
 
 def test_a_matrix_is_run_once_at_a_time(tmp_path: Path) -> None:
     told = r"held by process \d+ on .*; this matrix can be run"
-    with matrix.held(tmp_path), pytest.raises(store.StoreError, match=told), matrix.held(tmp_path):
+    with matrix.locked(tmp_path), pytest.raises(store.StoreError, match=told), matrix.locked(tmp_path):
         pass
-    with matrix.held(tmp_path):
+    with matrix.locked(tmp_path):
         pass
 
 

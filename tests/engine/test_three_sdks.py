@@ -16,7 +16,7 @@ from helpers import frames, paths, store
 from helpers.config import load_experiment
 from helpers.judge import Incomplete, OverBudget, dollars
 from helpers.providers import Clock
-from helpers.run import Asked, ask, control_gap, controls_told, costs, plan, provenance
+from helpers.run import Asked, ask, control_gap, control_records, costs, plan, provenance
 from helpers.run.control import Control, partnered, place_of
 from helpers.types import Experiment, Judgment, Model, Request, Trial
 from tests.engine.asking import FakeClock
@@ -275,7 +275,7 @@ def test_after_experiment_1_the_blind_group_sends_no_request(runs: Runs) -> None
     assert [round(at.gap_days) for at in asked.controls.values()] == [1, 1, 1]
     assert control_gap(asked) == "Between a judgment and its control by the same judge lie at most 1 day."
     # The clock takes ten seconds a look, and how often it is looked at hangs on the machine.
-    assert controls_told(asked)["gpt_fast"] == {"repeats": [0], "gap_days": pytest.approx(1.0, abs=0.01)}
+    assert control_records(asked)["gpt_fast"] == {"repeats": [0], "gap_days": pytest.approx(1.0, abs=0.01)}
     again, calls = runs.second(days=3, budget_usd=0.0)
     assert calls == 0 and again.frame.equals(asked.frame) and again.controls == asked.controls
     after, calls = runs.first(days=3, budget_usd=0.0)

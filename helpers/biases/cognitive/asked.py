@@ -34,20 +34,20 @@ def check(experiment: Experiment) -> None:
 
 def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     """What this design cannot show, to be read before paying; "" where there is nothing to say."""
-    told = []
+    parts = []
     if experiment.repeats < 2:
-        told.append("repeats = 1: no control is asked twice, so what noise alone gives is not known (no placebo).")
-    if experiment.own["option_order"] == "fixed":
-        told.append("option_order = fixed: a place and the option that stands there cannot be distinguished.")
+        parts.append("repeats = 1: no control is asked twice, so what noise alone gives is not known (no placebo).")
+    if experiment.extra["option_order"] == "fixed":
+        parts.append("option_order = fixed: a place and the option that stands there cannot be distinguished.")
     by: dict[str, int] = {}
     for question in questions:
         by[question.category] = by.get(question.category, 0) + 1
     few = [f"{bias} {n}" for bias, n in sorted(by.items()) if n < MIN_CLUSTERS]
     if few:
-        told.append(f"Scenarios: {', '.join(few)}; {MIN_CLUSTERS} are the least that carry an interval.")
+        parts.append(f"Scenarios: {', '.join(few)}; {MIN_CLUSTERS} are the least that carry an interval.")
     if any(wording.kind == "scale" and wording.target is None for each in questions for wording in each.wordings):
-        told.append("Tests whose versions have different scales have no defended effect, only the published metric.")
-    return " ".join(told)
+        parts.append("Tests whose versions have different scales have no defended effect, only the published metric.")
+    return " ".join(parts)
 
 
 def shown_order(order: str, number: int, scenario: int, wording: int, turn: int, lot: str) -> tuple[list[int], str]:
@@ -95,14 +95,14 @@ def places_of(questions: Sequence[Question]) -> dict[str, int]:
 
 def pulls_of(questions: Iterable[Question]) -> dict[str, Pull]:
     """What simulated models know of the tests, by their text: which bias each is made for, and where that pulls."""
-    known = {}
+    pulls = {}
     for question in questions:
         for wording in question.wordings:
             for condition, version in wording.versions.items():
                 side = {"treatment_for": 1, "treatment_against": -1}.get(condition, 0)
                 treated = condition.startswith("treatment")
                 ratio = float(wording.facts["ratio"]) if wording.kind == "acceptance" else 0.0
-                known[version.text] = Pull(
+                pulls[version.text] = Pull(
                     question.category,
                     question.id,
                     "decision" if condition == "decision" else wording.kind,
@@ -112,7 +112,7 @@ def pulls_of(questions: Iterable[Question]) -> dict[str, Pull]:
                     side,
                     ratio,
                 )
-    return known
+    return pulls
 
 
 #: Fields of a scenario that are no part of a text.
@@ -151,8 +151,8 @@ def _check_used(bias: str, template: Any, line: Any) -> None:
         {name: prompts.used(text, f"{bias}: wording {number}, {name}") for name, text in wording.items()}
         for number, wording in enumerate(template.wordings, 1)
     ]
-    given = {*template.scenarios[0], *template.draws} - NOT_SHOWN
-    if idle := given.difference(*(names for each in used for names in each.values())):
+    offered = {*template.scenarios[0], *template.draws} - NOT_SHOWN
+    if idle := offered.difference(*(names for each in used for names in each.values())):
         raise ValueError(f"{bias}: no wording uses {', '.join(sorted(idle))}")
     # What tells where the bias pulls, unless that is always the same end.
     needed = line.target if isinstance(line.target, str) else next(iter(line.target))
@@ -166,11 +166,11 @@ def _wording(
 ) -> Wording:
     facts = {name: _drawn(draw, f"{seed}:{name}:{id}", number) for name, draw in template.draws.items()}
     texts, name = template.wordings[number], str(number + 1)
-    given = {key: value for key, value in scenario.items() if key not in NOT_SHOWN} | facts
+    values = {key: value for key, value in scenario.items() if key not in NOT_SHOWN} | facts
 
     def version(condition: str, options: Mapping[str, float], **more: str) -> Version:
         where = f"{bias}, scenario {scenario['id']}, wording {name}, {condition}"
-        text = prompts.filled(texts[condition], where, **given, **more).strip()
+        text = prompts.filled(texts[condition], where, **values, **more).strip()
         if line := OPTION_LINE.search(text):
             raise ValueError(f"{where}: {line[0]!r} begins a line as the letters of options do")
         return Version(text, tuple(options), tuple(options.values()))
@@ -262,28 +262,29 @@ class Asking:
 
 
 def trials(
-    stage: str, experiment: Experiment, questions: Sequence[Question], said: Replies, given: Answers | None = None
+    stage: str, experiment: Experiment, questions: Sequence[Question], replies: Replies, prior: Answers | None = None
 ) -> list[Trial]:
     """First what each model decides where the treatment is to tell it so, then all controls and treatments.
 
     These are in one random order drawn by the seed, so that neither is always the earlier one; decisions stand among
-    them (they are stored by then). A treatment whose decision could not be read is not asked. `given` is not used.
+    them (they are stored by then). A treatment whose decision could not be read is not asked. `prior` is not used.
     """
     folder = experiment.shared / "prompts"
     templates = {name: prompts.load(folder / f"{name}.txt") for name in ("choose", "select")}
-    known, numbers, found = pulls_of(questions), places_of(questions), []
-    judges = [replace(judge, pulls=known) if judge.simulated else judge for judge in experiment.judges]
+    pulls, numbers, found = pulls_of(questions), places_of(questions), []
+    judges = [replace(judge, pulls=pulls) if judge.simulated else judge for judge in experiment.judges]
     for question in questions:
         versions = [version for wording in question.wordings for version in wording.versions.values()]
         texts = "\n".join(text for version in versions for text in (version.text, *version.options))
         prompts.check_nonce(prompts.nonce(experiment.seed, question.id), {f"scenario {question.id}": texts})
         for wording in question.wordings:
             for judge in judges:
-                found += _of(Asking(experiment, templates, question, wording, judge, numbers[question.id]), stage, said)
+                asking = Asking(experiment, templates, question, wording, judge, numbers[question.id])
+                found += _staged(asking, stage, replies)
     return sorted(found, key=lambda trial: _lot(experiment.seed, trial))
 
 
-def _of(asking: Asking, stage: str, said: Replies) -> Iterator[Trial]:
+def _staged(asking: Asking, stage: str, replies: Replies) -> Iterator[Trial]:
     """The trials of one wording and model at a stage."""
     decision = _trial(asking, "decision", "decision", 0) if asking.wording.kind == "selection" else None
     if decision:
@@ -295,10 +296,10 @@ def _of(asking: Asking, stage: str, said: Replies) -> Iterator[Trial]:
         if decision is None:
             yield _trial(asking, "treatment", "treatment", repeat)
         else:
-            yield from _told(asking, said.get(decision.request.key), repeat)
+            yield from _selection_trials(asking, replies.get(decision.request.key), repeat)
 
 
-def _told(asking: Asking, decided: Judgment | None, repeat: int) -> Iterator[Trial]:
+def _selection_trials(asking: Asking, decided: Judgment | None, repeat: int) -> Iterator[Trial]:
     """The treatment that tells a model what it decided; before it is asked, the longer one stands for it in a plan."""
     if decided is not None and decided.verdict is not None:
         options = asking.wording.versions["decision"].options
@@ -318,7 +319,7 @@ def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: s
     task = f"{wording.name} decision" if version == "decision" else wording.name
     lot = f"{experiment.seed}:option_order:{question.category}:{version if version == 'decision' else 'test'}"
     at = (asking.scenario, question.wordings.index(wording), repeat + (condition == "treatment"))
-    order, labels = shown_order(experiment.own["option_order"], len(shown.options), *at, lot)
+    order, labels = shown_order(experiment.extra["option_order"], len(shown.options), *at, lot)
     labels = tuple(labels)
     lines = [f"{label}) {shown.options[i]}" for label, i in zip(labels, order, strict=True)]
     texts = {"text": shown.text, "options": "\n".join(lines)}

@@ -167,8 +167,8 @@ def _once(rows: pd.DataFrame) -> None:
     twice = rows[rows.duplicated([*CELL, "repeat"])]
     if len(twice):
         row = twice.iloc[0]
-        told = ", ".join(f"{name} {row[name]}" for name in [*CELL, "condition", "repeat"])
-        raise ValueError(f"two replies to the same version: {told}; each repeat needs a number of its own")
+        place = ", ".join(f"{name} {row[name]}" for name in [*CELL, "condition", "repeat"])
+        raise ValueError(f"two replies to the same version: {place}; each repeat needs a number of its own")
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ def cells(rows: pd.DataFrame, values: np.ndarray, weights: np.ndarray | None = N
         )
         x, d, n = products.numerators, sums.numerators, sums.denominators.sum(axis=0)
         read, wheres = d.sum(axis=0) > 0, [_where(rows, bias, *place) for place in sums.columns]
-        without = tuple(where["judge"] for where, some in zip(wheres, read, strict=True) if not some)
+        without = tuple(where["judge"] for where, there in zip(wheres, read, strict=True) if not there)
         yield Cell({"bias": str(bias)}, x[:, read], d[:, read], int(n[read].sum()), without)
         for at, where in enumerate(wheres):
             column = [at] if read[at] else []
@@ -241,8 +241,8 @@ def mean_of(cell: Cell, reason: str, null: float | None = None) -> Interval:
 
 def named(method: str, cell: Cell) -> str:
     """The method, in the words of scenarios, and the judges that a mean over judges had to leave out."""
-    told = method.replace("question", "scenario")
-    return f"{told}; without {', '.join(cell.without)}, who gave nothing to count" if cell.without else told
+    words = method.replace("question", "scenario")
+    return f"{words}; without {', '.join(cell.without)}, who gave nothing to count" if cell.without else words
 
 
 def contributions(cell: Cell) -> np.ndarray:
@@ -286,9 +286,9 @@ def index(estimates: Sequence[Estimate]) -> Index:
     return found
 
 
-def of(known: Index, id: str, at: Place, **more: str) -> Estimate | None:
+def find(index: Index, id: str, at: Place, **more: str) -> Estimate | None:
     """The one estimate with this id, place and further keys; None where there is none."""
-    return known.get((id, at, frozenset(more.items())))
+    return index.get((id, at, frozenset(more.items())))
 
 
 def members(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -307,17 +307,17 @@ def scattered(scatter: Estimate | None) -> bool:
     return scatter is not None and scatter.value != 0 and not abs(scatter.value) <= scatter.se
 
 
-def lost(known: Index, bias: str, condition: str) -> float:
+def lost(index: Index, bias: str, condition: str) -> float:
     """The share of replies without a decision on a bias in one condition, over all judges; NaN where none was asked."""
-    asked = [e for (id, at, _), e in known.items() if id == "odd_share" and at[0] == bias]
+    asked = [e for (id, at, _), e in index.items() if id == "odd_share" and at[0] == bias]
     counted = [(e.value * e.n, e.n) for e in asked if e.where["condition"] == condition]
     return sum(x for x, _ in counted) / sum(n for _, n in counted) if counted else math.nan
 
 
 def undirected(estimates: Sequence[Estimate]) -> list[str]:
     """The biases of which only the published metric is defined: where they pull is not known."""
-    known = {e.where["bias"] for e in estimates if e.id == "bias_effect"}
-    return sorted({e.where["bias"] for e in estimates if e.id == "ratio_scale" and "bias" in e.where} - known)
+    directed = {e.where["bias"] for e in estimates if e.id == "bias_effect"}
+    return sorted({e.where["bias"] for e in estimates if e.id == "ratio_scale" and "bias" in e.where} - directed)
 
 
 def scenarios_needed(tests: int) -> tuple[int, int]:

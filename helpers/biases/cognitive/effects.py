@@ -126,11 +126,11 @@ def _sign(where: Mapping[str, str], cell: Cell | None, data: str) -> Estimate:
 
     moves = contributions(cell) if cell is not None and cell.numerators.size else np.zeros(0)
     up, down = int((moves > ROUNDING).sum()), int((moves < -ROUNDING).sum())
-    known = {"n": cell.n if cell else 0, "clusters": up + down, "unit": "score", "data": data}
+    facts = {"n": cell.n if cell else 0, "clusters": up + down, "unit": "score", "data": data}
     if not up + down:
-        return Estimate("shift_sign", where, np.nan, method="no scenario whose median moves", **known)
+        return Estimate("shift_sign", where, np.nan, method="no scenario whose median moves", **facts)
     p = float(binomtest(up, up + down).pvalue)
-    return Estimate("shift_sign", where, (up - down) / (up + down), p=p, method="exact sign test", **known)
+    return Estimate("shift_sign", where, (up - down) / (up + down), p=p, method="exact sign test", **facts)
 
 
 def scatter_change(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -262,21 +262,21 @@ def solved(
 def slope(rows: pd.DataFrame, scenarios: int) -> Solved:
     """The slope of one judge; `scenario` counts from 0."""
     a1, a2, a0, anchor, low, high = columns(rows, "a1", "a2", "a0", "anchor", "low", "high")
-    known = np.isfinite(a1 + a2 + a0 + anchor) & (high > low)
-    if not known.any():
+    usable = np.isfinite(a1 + a2 + a0 + anchor) & (high > low)
+    if not usable.any():
         return unsolved(NEEDS_REPEAT if np.isfinite(a1 + a2).any() else "no readable pair", scenarios)
-    y, x, z = ((each / (high - low))[known] for each in (a2 - a1, anchor - a1, anchor - a0))
-    scenario = rows["scenario"].to_numpy()[known]
+    y, x, z = ((each / (high - low))[usable] for each in (a2 - a1, anchor - a1, anchor - a0))
+    scenario = rows["scenario"].to_numpy()[usable]
     terms = (np.ones(len(x)), z, x, y, z * x, z * y)
     sums = np.column_stack([np.bincount(scenario, weights=each, minlength=scenarios) for each in terms])
     used = sums[:, 0] > 0
-    whole, without = sums.sum(axis=0), sums.sum(axis=0) - sums
+    total, without = sums.sum(axis=0), sums.sum(axis=0) - sums
     if used.sum() > 1:
-        shared = jackknifed(_moments(whole)[0], _moments(without)[0], used, len(x))
+        shared = jackknifed(_moments(total)[0], _moments(without)[0], used, len(x))
         spread = math.sqrt(used.sum() / (used.sum() - 1) * float((shared.parts**2).sum()))
     if used.sum() < 2 or not shared.value > LEAST_T * spread:
         return unsolved("the anchors do not differ from the answers enough to tell a slope", scenarios, len(x))
-    ratios = [moved / distance for distance, moved in (_moments(whole), _moments(without))]
+    ratios = [moved / distance for distance, moved in (_moments(total), _moments(without))]
     return jackknifed(float(ratios[0]), ratios[1], used, len(x))
 
 
@@ -332,10 +332,10 @@ def threshold(rows: pd.DataFrame, scenarios: int, name: str) -> Solved:
     """
     rows = rows[rows[name].notna()]
     accepted, ratio = rows[name].to_numpy(dtype=float), rows["ratio"].to_numpy(dtype=float)
-    said = f"{'with' if name == 'a2' else 'without'} a possible loss"
+    version = f"{'with' if name == 'a2' else 'without'} a possible loss"
     problem = _no_curve(accepted, ratio)
     if problem:
-        return unsolved(f"{said} {problem}", scenarios, len(rows))
+        return unsolved(f"{version} {problem}", scenarios, len(rows))
     import statsmodels.api as sm
 
     x = np.log(ratio)
@@ -353,7 +353,7 @@ def threshold(rows: pd.DataFrame, scenarios: int, name: str) -> Solved:
     se = math.sqrt(clusters / max(clusters - 1, 1) * float((influence[:, 1] ** 2).sum()))
     problem = _no_crossing(slope, se, clusters, at + centre, x)
     if problem:
-        return unsolved(f"{said} {problem}", scenarios, len(rows))
+        return unsolved(f"{version} {problem}", scenarios, len(rows))
     parts = -(influence @ np.array([1.0, at])) / slope
     return Solved(float(at + centre), parts, used, len(rows))
 

@@ -11,7 +11,7 @@ from ...stats.standing import LEVEL
 from ...types import Estimate
 from ...words import CardLine, Conclusion, Headline, card_line, headline as headline_of, lines, listed, sentence
 from .. import protocol
-from .averages import Index, direction, index, lost, members, of, place, scattered, scenarios_needed, undirected
+from .averages import Index, direction, find, index, lost, members, place, scattered, scenarios_needed, undirected
 from .published import ARRAYS_METHOD, BIASES_WORD, OWN_METHOD, WITHOUT
 
 #: A difference of unreadable shares, treatment less control, from which it is pointed out.
@@ -50,7 +50,7 @@ def _checked(each: Conclusion, numbers: Index) -> Conclusion:
     if each.estimate.id != "bias_effect":
         return each
     at, notes = place(each.estimate.where), [each.test] if each.test else []
-    shift, scatter, sign = (of(numbers, id, at) for id in ("scale_shift", "scatter_change", "shift_sign"))
+    shift, scatter, sign = (find(numbers, id, at) for id in ("scale_shift", "scatter_change", "shift_sign"))
     same = direction(shift) * each.estimate.value > 0
     agrees = sign is not None and sign.p < LEVEL and sign.value * direction(shift) > 0
     if each.p < LEVEL and not (same and (agrees or not scattered(scatter))):
@@ -202,7 +202,7 @@ def odd_words(estimates: Sequence[Estimate]) -> str:
         text += f"; most of {' on '.join(place(most.where)[::-1])}, {most.where['condition']} ({most})"
     unequal = []
     for at in dict.fromkeys(place(each.where) for each in grid):
-        before, after = (of(numbers, "odd_share", at, condition=name) for name in ("control", "treatment"))
+        before, after = (find(numbers, "odd_share", at, condition=name) for name in ("control", "treatment"))
         if before and after and abs(after.value - before.value) >= UNEQUAL:
             unequal.append(f"{' on '.join(at[::-1])} ({100 * (after.value - before.value):+.1f} pp)")
     if unequal:

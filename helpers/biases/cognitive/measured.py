@@ -52,8 +52,8 @@ class Batch:
 
     def published(self, rows: pd.DataFrame, which: str) -> np.ndarray:
         """The individual values as published, in which 0/0 counts 0; NaN where an answer is missing."""
-        values, known = self.values(rows, which)
-        return np.where(known, forms.published(values), NAN)
+        values, finite = self.values(rows, which)
+        return np.where(finite, forms.published(values), NAN)
 
 
 def batches(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
@@ -69,12 +69,12 @@ def batches(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
             if which == "treatment" or batch.placebo:
                 for cell in cells(rows, batch.published(rows, which), weights):
                     found.append(estimate(id, cell.where, resampled(cell, seed, reason), data, "score"))
-        each, known = batch.values(rows, "treatment")
+        each, finite = batch.values(rows, "treatment")
         if batch.undefined:
-            for cell in cells(rows, np.where(known, np.isnan(each), NAN)):
+            for cell in cells(rows, np.where(finite, np.isnan(each), NAN)):
                 found.append(count(f"{batch.id}_undefined", cell, data))
         if batch.weighted:
-            found += _effective(rows, np.where(known, weights, NAN), f"{batch.id}_effective", data)
+            found += _effective(rows, np.where(finite, weights, NAN), f"{batch.id}_effective", data)
     return found
 
 
@@ -123,24 +123,24 @@ def _effective(rows: pd.DataFrame, weights: np.ndarray, id: str, data: str) -> I
         yield Estimate(id, cell.where, value, n=cell.n, unit="count", method=method, data=data)
 
 
-def _on_scale(rows: pd.DataFrame, which: str, of: Callable[..., np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """A metric of scales: `of` (control, treatment, options, anchor), all (n, 1) or (n, k), for rows of equal options.
+def _on_scale(rows: pd.DataFrame, which: str, metric: Callable[..., np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """`metric` of scales (control, treatment, options, anchor), all (n, 1) or (n, k), for rows of equal options.
 
     Answers are looked up by index, since values printed in the frame keep six digits.
     """
     one, two = (rows[name].to_numpy(dtype=float) for name in ("i1", "i2" if which == "treatment" else "i0"))
-    found, known = np.full(len(rows), NAN), np.isfinite(one) & np.isfinite(two)
+    found, finite = np.full(len(rows), NAN), np.isfinite(one) & np.isfinite(two)
     printed, anchor = rows["values"].to_numpy(dtype=object), rows["anchor"].to_numpy(dtype=float)
-    for each in pd.unique(printed[known]):
-        at = np.flatnonzero(known & (printed == each))
+    for each in pd.unique(printed[finite]):
+        at = np.flatnonzero(finite & (printed == each))
         options = np.tile(np.array(each.split(), dtype=float), (len(at), 1))
         a1, a2 = (options[0, index[at].astype(int)][:, None] for index in (one, two))
-        found[at] = of(a1, a2, options, anchor[at][:, None])[:, 0]
-    return found, known
+        found[at] = metric(a1, a2, options, anchor[at][:, None])[:, 0]
+    return found, finite
 
 
-_agnostic = partial(_on_scale, of=lambda a1, a2, options, anchor: forms.moved(a1, a2, options))
-_specific = partial(_on_scale, of=lambda a1, a2, options, at: forms.approach(a1, a2, forms.nearest(options, at)))
+_agnostic = partial(_on_scale, metric=lambda a1, a2, options, anchor: forms.moved(a1, a2, options))
+_specific = partial(_on_scale, metric=lambda a1, a2, options, at: forms.approach(a1, a2, forms.nearest(options, at)))
 
 
 def _refused(rows: pd.DataFrame, which: str) -> tuple[np.ndarray, np.ndarray]:
@@ -155,8 +155,8 @@ def _refused(rows: pd.DataFrame, which: str) -> tuple[np.ndarray, np.ndarray]:
 def _selected(rows: pd.DataFrame, which: str) -> tuple[np.ndarray, np.ndarray]:
     suffix = "" if which == "treatment" else "_control"
     decided, pro, con = columns(rows, "decided", f"pro{suffix}", f"con{suffix}")
-    known = rows["readable"].to_numpy(dtype=bool) & np.isfinite(decided + pro + con)
-    return forms.lean(decided, pro, con), known
+    usable = rows["readable"].to_numpy(dtype=bool) & np.isfinite(decided + pro + con)
+    return forms.lean(decided, pro, con), usable
 
 
 ANCHORED = (Batch("anchoring_agnostic", _agnostic), Batch("anchoring_specific", _specific, undefined=True))
@@ -257,8 +257,8 @@ def _answers(asked: Asked, trial: Trial, seed: int) -> tuple[np.ndarray, np.ndar
     order = values.argsort(kind="stable")
     taken = (np.random.default_rng(seed).random((DRAWN, len(often))) < often[order]).astype(float)
     pro, con = (taken @ (values[order] == side) for side in (1, -1))
-    some = pro + con > 0
-    return (pro - con)[some] / (pro + con)[some], np.full(some.sum(), 1 / DRAWN)
+    any_taken = pro + con > 0
+    return (pro - con)[any_taken] / (pro + con)[any_taken], np.full(any_taken.sum(), 1 / DRAWN)
 
 
 def _chances(asked: Asked, request: Request) -> tuple[list[float], list[float]]:

@@ -41,18 +41,18 @@ def columns(**named: ArrayLike) -> list[np.ndarray]:
 
 def chosen(options: ArrayLike, **answers: ArrayLike) -> list[np.ndarray]:
     """The options (n, k), k at least 2, and then the answers (n, 1), each of which is one of its row's options."""
-    given = _finite("options", options)
-    if given.ndim != 2 or given.shape[1] < 2:
-        raise ValueError(f"options has the shape {given.shape}; it must be (n, k), one row a test, k at least 2")
+    scale = _finite("options", options)
+    if scale.ndim != 2 or scale.shape[1] < 2:
+        raise ValueError(f"options has the shape {scale.shape}; it must be (n, k), one row a test, k at least 2")
     read = columns(**answers)
-    _same_length({"options": given} | dict(zip(answers, read, strict=True)))
+    _same_length({"options": scale} | dict(zip(answers, read, strict=True)))
     for name, values in zip(answers, read, strict=True):
-        found = (values == given).any(axis=1)
+        found = (values == scale).any(axis=1)
         if not found.all():
             row = int(np.argmin(found))
-            valid = ", ".join(f"{option:g}" for option in given[row])
+            valid = ", ".join(f"{option:g}" for option in scale[row])
             raise ValueError(f"{name}, row {row}: {values[row, 0]:g} is not among its options {valid}")
-    return [given, *read]
+    return [scale, *read]
 
 
 def cluster_codes(clusters: Sequence[object] | None, rows: int) -> np.ndarray:
@@ -176,9 +176,9 @@ def AnchoringBiasMetric(anchor_agnostic: bool = True, overall: bool = True) -> B
 
 
 def _anchored(agnostic: bool, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> tuple:
-    given, a1, a2 = chosen(options, control=control, treatment=treatment)
+    values, a1, a2 = chosen(options, control=control, treatment=treatment)
     _, at = columns(control=a1, anchor=anchor)
-    return published(moved(a1, a2, given) if agnostic else approach(a1, a2, nearest(given, at))), None
+    return published(moved(a1, a2, values) if agnostic else approach(a1, a2, nearest(values, at))), None
 
 
 _agnostic, _specific = partial(_anchored, True), partial(_anchored, False)
@@ -193,8 +193,8 @@ def HaloEffectMetric(overall: bool = True) -> BiasMetric:
 
 
 def _halo(control: ArrayLike, treatment: ArrayLike, options: ArrayLike) -> tuple:
-    given, a1, a2 = chosen(options, control=control, treatment=treatment)
-    return published(moved(a1, a2, given)), None
+    values, a1, a2 = chosen(options, control=control, treatment=treatment)
+    return published(moved(a1, a2, values)), None
 
 
 def LossAversionMetric(overall: bool = True) -> BiasMetric:

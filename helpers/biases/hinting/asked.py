@@ -61,7 +61,7 @@ def judge_trials(experiment: Experiment, questions: Sequence[Question], answers:
             names = [models.get(answer.candidate) or answer.model or answer.candidate for answer in shown.values()]
         return _text(authors, authors=list(zip(shown, names, strict=True))), named
 
-    conditions = {**asked.BLIND, **{mode: partial(hint, mode) for mode in experiment.own["hints"]}}
+    conditions = {**asked.BLIND, **{mode: partial(hint, mode) for mode in experiment.extra["hints"]}}
     return interleave(asked.judge_trials(experiment, questions, answers, conditions), experiment.seed)
 
 
@@ -70,7 +70,7 @@ trials = answers_then_verdicts(asked.answer_trials, asked.answers, judge_trials)
 
 def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     """Why these judges and candidates cannot show what a hint does, to be read before paying; "" where they can."""
-    if experiment.own.get("answers", "ask") != "ask":
+    if experiment.extra.get("answers", "ask") != "ask":
         return ""  # whose answers those are is not in the parameters
     candidates = experiment.candidates
     if not {model.vendor for model in candidates} & {judge.vendor for judge in experiment.judges}:

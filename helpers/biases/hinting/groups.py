@@ -327,10 +327,10 @@ def recommended(estimates: Sequence[Estimate]) -> str:
     proofs = {MITIGATION: "lower than blind by a paired interval, where blind judges prefer their own"}
     proofs[DISRUPTION] = "judges differ more than blind ones by a paired interval"
     reasons = table["why"].where(table["why"] != "", "*" + table["recommended"] + "*, " + table["goal"].map(proofs))
-    said = "; ".join(table["goal"] + ": " + reasons)
+    advice = "; ".join(table["goal"] + ": " + reasons)
     if (table["recommended"] == NO_GROUP).all():
-        said = f"**No group can be recommended** ({said}); blind stays the protocol that gives nothing away"
-    return sentence(said, "simulated" if any(each.data == "simulated" for each in estimates) else "")
+        advice = f"**No group can be recommended** ({advice}); blind stays the protocol that gives nothing away"
+    return sentence(advice, "simulated" if any(each.data == "simulated" for each in estimates) else "")
 
 
 def chance_words(estimates: Sequence[Estimate]) -> str:
@@ -465,9 +465,9 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
     counts = totals(estimates)
     chi2, p, *_ = chi2_contingency([[own, n - own] for own, n in counts.values()], correction=False)
     blind, n = counts[CONTROL]
-    told = ", ".join(f"{own} ({hint})" for hint, (own, _) in counts.items())
+    counted = ", ".join(f"{own} ({hint})" for hint, (own, _) in counts.items())
     lines = [
-        f"Own-vendor first places, of {n} a group: {told}. Taken as independent votes, a test of equal rates gives "
+        f"Own-vendor first places, of {n} a group: {counted}. Taken as independent votes, a test of equal rates gives "
         f"chi2 = {chi2:.2f}, p {p_text(p)}. But the same judges judged the same answers in every group: the votes are "
         "paired, and that p is not theirs.",
         "",
@@ -485,8 +485,8 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
     effects = [e for e in asked if e.id == "hint_effect" and not math.isnan(e.se) and e.where["hint"] in CONFIRMATORY]
     changes = [each for each in estimates if each.id == "hint_change"]
     (average, _), (vendor, _) = both = [
-        [[e for e in some if (e.where["vendor"] == "average") == whole] for some in (effects, changes)]
-        for whole in (True, False)
+        [[e for e in numbers if (e.where["vendor"] == "average") == pooled] for numbers in (effects, changes)]
+        for pooled in (True, False)
     ]
     if average and vendor:
         before, after = (_detectable(average, LEVEL / tests) for tests in (1, len(CONFIRMATORY)))

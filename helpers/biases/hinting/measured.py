@@ -102,8 +102,8 @@ def _cases(estimates: Sequence[Estimate], hint: str, verdict: str, each: Estimat
 
 def _questions(each: Estimate, margin_pp: float, tests: int) -> str:
     """How many questions equivalence takes in 80 % of runs if nothing differs, for one test and after Holm."""
-    levels, given = (LEVEL, LEVEL / tests), (each.se, each.clusters, margin_pp / 100)
-    counts = [questions_for(*given, provable_margin, level=level) for level in levels]
+    levels, facts = (LEVEL, LEVEL / tests), (each.se, each.clusters, margin_pp / 100)
+    counts = [questions_for(*facts, provable_margin, level=level) for level in levels]
     words = [f"{n:,.0f}" if math.isfinite(n) else "more than anybody has" for n in counts]
     return f"{words[0]} questions" + (f" ({words[1]} after Holm)" if tests > 1 else "")
 

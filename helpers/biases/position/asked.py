@@ -19,11 +19,11 @@ OTHER = "other"
 
 def check(experiment: Experiment) -> None:
     """Refuse (ValueError) candidates that are all a baseline."""
-    baselines = {model.name for model in experiment.own["baselines"].values()}
+    baselines = {model.name for model in experiment.extra["baselines"].values()}
     alone = len(baselines) == 1 and {model.name for model in experiment.candidates} == baselines
-    if experiment.own["answers"] == "ask" and alone:
-        told = f"the only candidate, {baselines.pop()}, is the baseline of every category"
-        raise ValueError(f"{told}: nothing is compared with it")
+    if experiment.extra["answers"] == "ask" and alone:
+        fault = f"the only candidate, {baselines.pop()}, is the baseline of every category"
+        raise ValueError(f"{fault}: nothing is compared with it")
 
 
 def baseline_of(experiment: Experiment, question: Question) -> Model:
@@ -31,28 +31,28 @@ def baseline_of(experiment: Experiment, question: Question) -> Model:
 
     A category that is not named and no baseline for others is a ValueError that lists those which are.
     """
-    known = experiment.own["baselines"]
-    found = known.get(question.category) or known.get(OTHER)
+    baselines = experiment.extra["baselines"]
+    found = baselines.get(question.category) or baselines.get(OTHER)
     if found is None:
-        told = f"question {question.id} is of the category {question.category!r}, which has no baseline"
-        raise ValueError(f"{told}; baselines are set for: {', '.join(known)}")
+        fault = f"question {question.id} is of the category {question.category!r}, which has no baseline"
+        raise ValueError(f"{fault}; baselines are set for: {', '.join(baselines)}")
     return found
 
 
 def prompt_of(experiment: Experiment, question: Question) -> Path:
     """The judge's prompt on this question: that of its category in the config's `prompts`, else that of "other"."""
-    named = experiment.own["prompts"]
+    named = experiment.extra["prompts"]
     return experiment.shared / "prompts" / named.get(question.category, named[OTHER])
 
 
 def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     """What this design cannot show, to be read before paying; "" where there is nothing to say."""
-    told = []
+    parts = []
     if experiment.repeats < 2:
-        told.append("repeats = 1: no order is asked twice, so flips cannot be told from noise (no excess_flip).")
-    if "identical" not in experiment.own["controls"] or not experiment.own["control_limit"]:
-        told.append("No identical pairs: a preference for a place cannot be seen apart from quality.")
-    return " ".join(told + few_words(len(questions)))
+        parts.append("repeats = 1: no order is asked twice, so flips cannot be told from noise (no excess_flip).")
+    if "identical" not in experiment.extra["controls"] or not experiment.extra["control_limit"]:
+        parts.append("No identical pairs: a preference for a place cannot be seen apart from quality.")
+    return " ".join(parts + few_words(len(questions)))
 
 
 #: What is asked, in this order; the last stage holds the judgments.
@@ -79,9 +79,9 @@ def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list
     return prompts.answer_trials(path, experiment, zip(questions, models, strict=True))
 
 
-def answers(experiment: Experiment, questions: Sequence[Question], said: Replies) -> Answers:
-    """The answers by question and model, from what has been `said` so far, by key (see `frames.written`)."""
-    found = frames.written(answer_trials(experiment, questions), said, experiment.judgments == "ask")
+def answers(experiment: Experiment, questions: Sequence[Question], replies: Replies) -> Answers:
+    """The answers by question and model, from what has been `replies` so far, by key (see `frames.written`)."""
+    found = frames.written(answer_trials(experiment, questions), replies, experiment.judgments == "ask")
     return {key: prompts.without_nonce(experiment.seed, answer) for key, answer in found.items()}
 
 
@@ -124,7 +124,7 @@ def comparisons(experiment: Experiment, questions: Sequence[Question], answers: 
         prompts.check_nonce(nonce, {f"question {question.id}": question.text})
         mine = baseline_of(experiment, question).name
         baseline = next((answer for answer in by.get(question.id, ()) if answer.candidate == mine), None)
-        controls = experiment.own["controls"] if question.place < experiment.own["control_limit"] else ()
+        controls = experiment.extra["controls"] if question.place < experiment.extra["control_limit"] else ()
         for candidate in by.get(question.id, ()):
             if candidate.candidate == mine:
                 continue

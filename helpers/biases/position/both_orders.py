@@ -49,8 +49,8 @@ def codes(labels: pd.Series) -> np.ndarray:
     [4, -1, 2, -1]
     """
     if isinstance(labels.dtype, pd.CategoricalDtype):
-        known = np.append(_LABELS.get_indexer(labels.array.categories), -1).astype(np.int8)
-        return known[labels.array.codes]
+        table = np.append(_LABELS.get_indexer(labels.array.categories), -1).astype(np.int8)
+        return table[labels.array.codes]
     return _LABELS.get_indexer(labels.to_numpy(dtype=object)).astype(np.int8)
 
 
@@ -87,14 +87,14 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame[frame["first"].isin([*_GAMES.values()])].reset_index(drop=True)
     number = frame.groupby(PAIR, observed=True, dropna=False).ngroup().to_numpy()
     at = [_rows(frame, number, first) for first in _GAMES.values()]
-    known = frame[[*PAIR]].assign(cluster=clusters_of(frame)).iloc[np.where(at[0] >= 0, *at)].reset_index(drop=True)
-    columns = {**known, "games": _games(frame, at)}
+    groups = frame[[*PAIR]].assign(cluster=clusters_of(frame)).iloc[np.where(at[0] >= 0, *at)].reset_index(drop=True)
+    columns = {**groups, "games": _games(frame, at)}
     for name in ("score", "verdict"):
         words = frame[name].astype("category").array
         for game, rows in zip(_GAMES, at, strict=True):
             columns[f"{name}_{game}"] = pd.Series(words.take(rows, allow_fill=True))
-    stored, said = ([codes(columns[f"{name}_{game}"]) for game in _GAMES] for name in ("score", "verdict"))
-    meant, published = CELLS.take(cells(*said)), CELLS["published"].take(cells(*stored))
+    stored, read = ([codes(columns[f"{name}_{game}"]) for game in _GAMES] for name in ("score", "verdict"))
+    meant, published = CELLS.take(cells(*read)), CELLS["published"].take(cells(*stored))
     columns |= {**meant.reset_index(drop=True)}
     columns["published"] = published.reset_index(drop=True).where(columns["games"] == 2)
     return pd.DataFrame(columns)[list(COLUMNS)]
@@ -102,8 +102,8 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _games(frame: pd.DataFrame, at: Sequence[np.ndarray]) -> pd.Series:
     """How many games the line of each pair holds, as either of its rows says."""
-    said = np.append(frame["games"].to_numpy(dtype=float), np.nan)
-    games = np.where(np.isnan(said[at[0]]), said[at[1]], said[at[0]])
+    asked = np.append(frame["games"].to_numpy(dtype=float), np.nan)
+    games = np.where(np.isnan(asked[at[0]]), asked[at[1]], asked[at[0]])
     if np.isnan(games).any():
         row = frame.iloc[max(rows[np.isnan(games).argmax()] for rows in at)]
         raise ValueError(f"games of {row['candidate']} on question {row['question_id']}: none found; need 1 or 2")

@@ -259,9 +259,9 @@ def _lasting(asked: Asked) -> dict[tuple, float]:
         trial = judgment.trial
         if trial.condition == "none" and not trial.request.repeat:
             one, two = asked.simulator.before_noise(trial.request)[0]
-            lead, (_, *known) = one - two, pair_traits(trial.judge)
+            lead, (_, *traits) = one - two, pair_traits(trial.judge)
             pair = (trial.judge.name, trial.where["candidate"], trial.question_id)
-            chances = (win_chance(lead, *known), win_chance(-lead, *known))
+            chances = (win_chance(lead, *traits), win_chance(-lead, *traits))
             wins.setdefault(pair, {})[trial.where["first"]] = chances
     both = ((pair[:2], [*each.values()]) for pair, each in wins.items() if len(each) == 2)
     return dict(mean_by((pair, one[0] * two[0] - one[1] * two[1]) for pair, (one, two) in both))
@@ -274,8 +274,8 @@ def implied(judge: Model) -> tuple[float, float, float]:
     >>> [round(each, 4) for each in implied(judge)]
     [1.0, 0.5, 0.1192]
     """
-    worth, *known = pair_traits(judge)
-    return worth, win_chance(worth, *known), win_chance(-worth, *known)
+    worth, *traits = pair_traits(judge)
+    return worth, win_chance(worth, *traits), win_chance(-worth, *traits)
 
 
 # --- published comparisons --------------------------------------------------------------------------------------------

@@ -248,8 +248,8 @@ def win_rate(table: pd.DataFrame, data: str, features: pd.DataFrame | None = Non
             at = {"style": "raw", "weight": str(weight)}
             found.append(estimate("win_rate", where | at, weighted(each, each["won"], _weights(each, weight)), data))
             if style is not None:
-                told = controlled(each, style, weight)
-                found.append(estimate("win_rate", where | at | {"style": "controlled"}, told, data))
+                result = controlled(each, style, weight)
+                found.append(estimate("win_rate", where | at | {"style": "controlled"}, result, data))
     return found
 
 
@@ -289,8 +289,8 @@ def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval
     Differences are divided by their standard deviations and not centred, so that the intercept is at no difference;
     what no answer has is left out. Standard errors by question (Pustejovsky and Tipton 2018), on the logit scale.
     """
-    known = style.notna().all(axis=1).to_numpy()
-    each, x = each[known], style.to_numpy()[known]
+    complete = style.notna().all(axis=1).to_numpy()
+    each, x = each[complete], style.to_numpy()[complete]
     clusters = clusters_of(each).nunique()
     if each.empty:
         return no_interval(NAN, 0, 0, "no style control: length and layout of the answers are not known")
@@ -339,8 +339,8 @@ def fault(design: np.ndarray, y: Sequence[float]) -> str:
     kinds, kind = np.unique(design, axis=0, return_inverse=True)
     won, lost = np.bincount(kind, y > 0, len(kinds)), np.bincount(kind, y < 1, len(kinds))
     # It cannot move what was tied, or won and lost; where that is of full rank there is no need to look for it.
-    held = kinds[(won > 0) & (lost > 0)]
-    if len(held) >= design.shape[1] == np.linalg.matrix_rank(held):
+    mixed = kinds[(won > 0) & (lost > 0)]
+    if len(mixed) >= design.shape[1] == np.linalg.matrix_rank(mixed):
         return ""
     from scipy.optimize import linprog
 

@@ -110,8 +110,8 @@ def games(each: Source) -> pd.DataFrame:
     """
     rows = []
     for number, (cell, played, bracketed) in enumerate(_pairs(each)):
-        for said, first in zip(cell, ("baseline", "candidate"), strict=True):
-            label = None if said == INVALID else said
+        for verdict, first in zip(cell, ("baseline", "candidate"), strict=True):
+            label = None if verdict == INVALID else verdict
             stored = f"[{label}]" if label and bracketed else label
             rows.append((str(number), 0, first, played, stored, label))
     frame = pd.DataFrame(rows, columns=["question_id", "repeat", "first", "games", "score", "verdict"])
@@ -120,8 +120,8 @@ def games(each: Source) -> pd.DataFrame:
         cells = (counts.get(cell, ()) for cell in product(each.counts.index, each.counts.columns))
         questions = [str(q) for cell in cells for q, n in enumerate(cell) for _ in range(n)]
         frame = frame.assign(repeat=frame["question_id"].astype(int), question_id=np.repeat(questions, 2))
-    known = {"source": each.name, "judge": each.judge, "candidate": each.candidate, "baseline": each.baseline}
-    return frame.assign(**known, condition=each.condition, category="")
+    facts = {"source": each.name, "judge": each.judge, "candidate": each.candidate, "baseline": each.baseline}
+    return frame.assign(**facts, condition=each.condition, category="")
 
 
 def _pairs(each: Source) -> Iterator[tuple[Cell, int, bool]]:
@@ -203,11 +203,11 @@ def flips_and_directions(estimates: Sequence[Estimate]) -> list[Estimate]:
     reach = 1.96 * math.sqrt((1 + value**2 / 2) / (n - 3))
     ends = [math.tanh(math.atanh(value) + side * reach) for side in (-1, 1)]
     cut = int(binom.ppf(0.025, n, 0.5))
-    known = {"n": n, "clusters": n, "data": "published"}
+    facts = {"n": n, "clusters": n, "data": "published"}
     median = float(np.median(shares)), float(shares[cut - 1]), float(shares[n - cut])
     return [
-        Estimate("flip_correlation", {}, value, *ends, unit="alpha", method="Fisher z over comparisons", **known),
-        Estimate("one_sided_share", {}, *median, method="order statistics over comparisons", **known),
+        Estimate("flip_correlation", {}, value, *ends, unit="alpha", method="Fisher z over comparisons", **facts),
+        Estimate("one_sided_share", {}, *median, method="order statistics over comparisons", **facts),
     ]
 
 
@@ -392,7 +392,7 @@ def leaderboard_points(published: Mapping[str, Any]) -> pd.DataFrame:
     rows = []
     for at, row in table.iterrows():
         gap = _foreseen(x[third], y[third], x[at], y[at], "line")
-        known = (row["model"], judges.get(row["family"], "third party"), other, judge, x[at], y[at])
-        rows.append((*known, y[at] - gap.value, y[at] - gap.high, y[at] - gap.low, "published"))
+        point = (row["model"], judges.get(row["family"], "third party"), other, judge, x[at], y[at])
+        rows.append((*point, y[at] - gap.value, y[at] - gap.high, y[at] - gap.low, "published"))
     names = ["model", "family", "judge_x", "judge_y", "x", "y", "line", "low", "high", "data"]
     return pd.DataFrame(rows, columns=names)

@@ -49,14 +49,14 @@ class Arm:
 
 def check(experiment: Experiment) -> None:
     """Refuse (ValueError) doses and targets that cannot be asked, and published edits where there are none."""
-    doses, targets = tuple(experiment.own["doses"]), experiment.own["targets"]
-    if experiment.own["editor"] is None and (experiment.own["answers"] == "ask" or experiment.own["paraphrase"]):
+    doses, targets = tuple(experiment.extra["doses"]), experiment.extra["targets"]
+    if experiment.extra["editor"] is None and (experiment.extra["answers"] == "ask" or experiment.extra["paraphrase"]):
         raise ValueError("editor='published': edits are published with `answers` alone, and without a paraphrase arm")
-    if experiment.own["editor"] is None and doses != (PUBLISHED_DOSE,):
+    if experiment.extra["editor"] is None and doses != (PUBLISHED_DOSE,):
         raise ValueError(f"editor='published': published edits replace two words; set doses=[{PUBLISHED_DOSE}]")
-    if experiment.own["answers"] == "ask" and len(experiment.candidates) < 2:
+    if experiment.extra["answers"] == "ask" and len(experiment.candidates) < 2:
         raise ValueError("one candidate makes no pair: two or more answer each question")
-    if experiment.own["scores"] is not None:
+    if experiment.extra["scores"] is not None:
         raise ValueError("scores say what published judgments on programs hold; nothing of it is asked")
     if any(type(dose) is not int or not 1 <= dose <= LARGEST for dose in doses) or list(doses) != sorted(set(doses)):
         raise ValueError(f"doses = {list(doses)!r}: whole numbers from 1 to {LARGEST}, each once, the smallest first")
@@ -66,34 +66,34 @@ def check(experiment: Experiment) -> None:
 
 def arms(experiment: Experiment) -> list[Arm]:
     """All conditions: the wrong answer's reason at every dose, the other targets at the first one, the primary dose."""
-    doses, found = experiment.own["doses"], [Arm(CONTROL)]
-    for target in experiment.own["targets"]:
+    doses, found = experiment.extra["doses"], [Arm(CONTROL)]
+    for target in experiment.extra["targets"]:
         for dose in doses if target == "wrong" else doses[:1]:
             found.append(Arm(f"{target}_{dose}", "synonyms", target, dose))
-    if experiment.own["paraphrase"]:
+    if experiment.extra["paraphrase"]:
         found.append(Arm("wrong_paraphrase", "paraphrase", "wrong"))
     return found
 
 
 def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     """Why this design cannot show self-preference, to be read before paying; "" where it can."""
-    if experiment.own["answers"] != "ask":
+    if experiment.extra["answers"] != "ask":
         return ""  # whose answers those are is not in the parameters
-    judges, candidates, told = experiment.judges, experiment.candidates, []
+    judges, candidates, parts = experiment.judges, experiment.candidates, []
     if not {model.name for model in candidates} & {judge.name for judge in judges}:
-        told.append("No judge is among the candidates: nobody judges an answer of its own.")
+        parts.append("No judge is among the candidates: nobody judges an answer of its own.")
     vendors = {model.vendor for model in candidates}
     if len(vendors | {judge.vendor for judge in judges}) < 3:
-        told.append(
+        parts.append(
             "Fewer than three vendors: no pair has a third-party judge, so damage cannot be told from recognition."
         )
     if experiment.repeats < 2:
-        told.append("repeats = 1: nothing is asked again unedited, so no edit can be compared with anything.")
-    editor = experiment.own["editor"]
+        parts.append("repeats = 1: nothing is asked again unedited, so no edit can be compared with anything.")
+    editor = experiment.extra["editor"]
     if editor and editor.vendor in {judge.vendor for judge in judges}:
-        told.append(f"The editor is of a judge's vendor ({editor.vendor}), which reads its own words in every edit.")
+        parts.append(f"The editor is of a judge's vendor ({editor.vendor}), which reads its own words in every edit.")
     articles = len({question.article for question in questions})
-    return " ".join(told + few_words(articles, "article"))
+    return " ".join(parts + few_words(articles, "article"))
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def material(question: Question) -> str:
     return "\n".join([question.passage, question.text, *question.options])
 
 
-def answers(experiment: Experiment, questions: Sequence[Question], said: Replies) -> Answers:
+def answers(experiment: Experiment, questions: Sequence[Question], replies: Replies) -> Answers:
     """The answers by question and candidate; those not written yet have no text and count their token limit.
 
     `outcome` is "ok" where there are a letter and a reason, "no_reason" where there is a letter alone, "holds_nonce"
@@ -145,9 +145,9 @@ def answers(experiment: Experiment, questions: Sequence[Question], said: Replies
     reply has no letter.
     """
     trials = answer_trials(experiment, questions)
-    written = frames.written(trials, said, experiment.judgments == "ask")
+    written = frames.written(trials, replies, experiment.judgments == "ask")
     for trial in trials:
-        if judgment := said.get(trial.request.key):
+        if judgment := replies.get(trial.request.key):
             verdict, at = judgment.verdict, (trial.question_id, trial.judge.name)
             text = verdict.justification if verdict else ""
             outcome = judgment.outcome if not verdict or text.strip() else "no_reason"
@@ -156,9 +156,9 @@ def answers(experiment: Experiment, questions: Sequence[Question], said: Replies
     return {at: prompts.without_nonce(experiment.seed, answer) for at, answer in written.items()}
 
 
-def open_(given: Sequence[Answer]) -> bool:
+def open_(candidates: Sequence[Answer]) -> bool:
     """Whether an answer to a question is still to be written, so that its pairs are not known."""
-    return any(answer.text is None for answer in given)
+    return any(answer.text is None for answer in candidates)
 
 
 def pairs(questions: Sequence[Question], answers: Answers) -> Iterator[Pair]:
@@ -171,14 +171,14 @@ def pairs(questions: Sequence[Question], answers: Answers) -> Iterator[Pair]:
             yield from (Pair(question, one, other) for one in right for other in wrong)
 
 
-def most_pairs(question: Question, given: Sequence[Answer], judge: str, each: int, own: int) -> Iterator[Pair]:
+def most_pairs(question: Question, answers: Sequence[Answer], judge: str, each: int, own: int) -> Iterator[Pair]:
     """The pairs of a question whose answers are not all written that give this judge the most to do: for the plan.
 
     `each` is how often a pair is judged, `own` how often more if the judge wrote its wrong answer.
     """
-    mine = [answer for answer in given if answer.candidate == judge]
-    others = [answer for answer in given if answer.candidate != judge]
-    n, extra = len(given), own if mine else 0
+    mine = [answer for answer in answers if answer.candidate == judge]
+    others = [answer for answer in answers if answer.candidate != judge]
+    n, extra = len(answers), own if mine else 0
     right = max(range(1, n), key=lambda count: count * (n - count) * each + count * extra, default=0)
     wrong = [*mine, *others[right:]]
     yield from (Pair(question, one, other) for one in others[:right] for other in wrong)
@@ -204,7 +204,7 @@ class Edited:
 
 def to_edit(experiment: Experiment, questions: Sequence[Question], answers: Answers) -> list[tuple[Question, Answer]]:
     """The answers whose reasons are edited in some arm, each once."""
-    roles = ("right", "wrong") if {"right", "both"} & set(experiment.own["targets"]) else ("wrong",)
+    roles = ("right", "wrong") if {"right", "both"} & set(experiment.extra["targets"]) else ("wrong",)
     found, by = {}, fit(answers)
     for question in questions:
         if open_(written := by.get(question.id, [])) and len(written) > 1:
@@ -224,12 +224,12 @@ def edit_trials(experiment: Experiment, questions: Sequence[Question], answers: 
     It is asked for LARGEST words and `spare` ones (config.yaml), which take the place of those that break a rule. Where
     edits are published, nobody is asked.
     """
-    if experiment.own["editor"] is None:
+    if experiment.extra["editor"] is None:
         return []
-    editor, found = experiment.own["editor"], []
-    kinds = ("synonyms", "paraphrase") if experiment.own["paraphrase"] else ("synonyms",)
+    editor, found = experiment.extra["editor"], []
+    kinds = ("synonyms", "paraphrase") if experiment.extra["paraphrase"] else ("synonyms",)
     # The largest dose of any run: one that is added later finds the words of the others as they were.
-    words = {"dose": LARGEST, "asked": LARGEST + experiment.own["spare"]}
+    words = {"dose": LARGEST, "asked": LARGEST + experiment.extra["spare"]}
     for question, answer in to_edit(experiment, questions, answers):
         nonce = prompts.nonce(experiment.seed, question.id)
         prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
@@ -245,19 +245,19 @@ def edit_trials(experiment: Experiment, questions: Sequence[Question], answers: 
 
 
 def edits(
-    experiment: Experiment, questions: Sequence[Question], answers: Answers, said: Replies
+    experiment: Experiment, questions: Sequence[Question], answers: Answers, judgments: Replies
 ) -> dict[tuple[str, str], Edited]:
     """What the editor's replies make of each answer, by question and candidate; without a reply there is no entry.
 
     A reply in another form, or a word that breaks a rule, is refused and counted: nothing is repaired. Where edits are
     published they stand in place of the editor's and obey the same rules.
     """
-    if experiment.own["editor"] is None:
-        dose = experiment.own["doses"][0]
+    if experiment.extra["editor"] is None:
+        dose = experiment.extra["doses"][0]
         return {(q.id, a.candidate): _published(q, a, dose) for q, a in to_edit(experiment, questions, answers)}
     replies: dict[tuple[str, str], dict[str, Judgment]] = {}
     for trial in edit_trials(experiment, questions, answers):
-        if (reply := said.get(trial.request.key)) is not None:
+        if (reply := judgments.get(trial.request.key)) is not None:
             replies.setdefault((trial.question_id, trial.shown[0]), {})[trial.condition] = reply
     found: dict[tuple[str, str], Edited] = {}
     for question, answer in to_edit(experiment, questions, answers):
@@ -266,7 +266,7 @@ def edits(
             continue
         words, refused, changed, paraphrase = {}, (), (), None
         if "synonyms" in kinds:
-            words, refused, changed = _words(question, answer, kinds["synonyms"], experiment.own["doses"])
+            words, refused, changed = _words(question, answer, kinds["synonyms"], experiment.extra["doses"])
         if "paraphrase" in kinds:
             paraphrase, why = _paraphrase(question, answer, kinds["paraphrase"])
             refused += (f"paraphrase: {why}",) if why else ()
@@ -318,15 +318,15 @@ LABELS = ("1", "2")
 
 
 def trials(
-    stage: str, experiment: Experiment, questions: Sequence[Question], said: Replies, given: Answers | None = None
+    stage: str, experiment: Experiment, questions: Sequence[Question], replies: Replies, prior: Answers | None = None
 ) -> list[Trial]:
-    """The trials of a stage; `given` answers (published ones) make the first stage empty."""
+    """The trials of a stage; published answers (`prior`) make the first stage empty."""
     if stage == "answers":
-        return [] if given is not None else answer_trials(experiment, questions)
-    written = given if given is not None else answers(experiment, questions, said)
+        return [] if prior is not None else answer_trials(experiment, questions)
+    written = prior if prior is not None else answers(experiment, questions, replies)
     if stage == "editing":
         return edit_trials(experiment, questions, written)
-    return judge_trials(experiment, questions, written, edits(experiment, questions, written, said))
+    return judge_trials(experiment, questions, written, edits(experiment, questions, written, replies))
 
 
 def judge_trials(
@@ -341,16 +341,16 @@ def judge_trials(
     for question in questions:
         nonce = prompts.nonce(experiment.seed, question.id)
         prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
-    known = [(pair, experiment.judges) for pair in pairs(questions, answers)]
+    pairs_by_question = [(pair, experiment.judges) for pair in pairs(questions, answers)]
     each = experiment.repeats + len(arms(experiment)) - 1
     own = sum(arm.target in ("none", "wrong") for arm in arms(experiment))
     by = fit(answers)
     for question in questions:
         if open_(written := by.get(question.id, [])):
             for judge in experiment.judges:
-                known += [(pair, (judge,)) for pair in most_pairs(question, written, judge.name, each, own)]
+                pairs_by_question += [(pair, (judge,)) for pair in most_pairs(question, written, judge.name, each, own)]
     found = []
-    for pair, judges in known:
+    for pair, judges in pairs_by_question:
         for arm in arms(experiment):
             shown = {role: _edited(getattr(pair, role), arm, role, edited) for role in ("right", "wrong")}
             if all(answer is not None for answer in shown.values()):
@@ -391,7 +391,7 @@ def _of_arm(
         tasks = [("correct", repeat) for repeat in range(experiment.repeats if arm.name == CONTROL else 1)]
         tasks += [("wrote", 0)] if own and (arm.name == CONTROL or arm.target == own) else []
         for (first, order), (task, repeat) in product(orders.items(), tasks):
-            one, two = (_told(answer.label, answer.text or "") for answer in order)
+            one, two = (_labelled(answer.label, answer.text or "") for answer in order)
             placed |= {"shown": tuple(answer.candidate for answer in order), "written": order, "repeat": repeat}
             placed["where"] = {"article": question.article, "task": task, **at, "first": first, "own": own}
             shown = {**texts, "task": task, "first": one, "second": two}
@@ -399,6 +399,6 @@ def _of_arm(
 
 
 @lru_cache(maxsize=64)
-def _told(label: str | None, text: str) -> str:
+def _labelled(label: str | None, text: str) -> str:
     """An answer as prompts show it; one text for all trials of a pair, which hold it."""
     return f"{label}. {text}"

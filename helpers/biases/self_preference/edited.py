@@ -103,9 +103,9 @@ def numbers(text: str) -> Counter[str]:
     ['3', 'pair', 'thirty', 'xiv']
     """
     words = [word for word in re.findall(r"[^\W\d_]+", text) if word.casefold() not in STOP]
-    said = [min(stems(word) & NUMBERS) for word in words if stems(word) & NUMBERS]
+    lowest = [min(stems(word) & NUMBERS) for word in words if stems(word) & NUMBERS]
     roman = [word.casefold() for word in words if word.isupper() and len(word) > 1 and ROMAN.fullmatch(word)]
-    return Counter([*re.findall(r"\d+", text), *said, *roman])
+    return Counter([*re.findall(r"\d+", text), *lowest, *roman])
 
 
 def content(text: str, asked: frozenset[str]) -> frozenset[str]:
@@ -276,8 +276,8 @@ def check_edit(reason: str, edited: str, question: str, options: Sequence[str], 
     if pairs is None:
         return Edit(None, (), (("the whole edit", "the texts differ in more than single words"),))
     if len(pairs) != dose:
-        told = f"{len(pairs)} word{'s differ' if len(pairs) != 1 else ' differs'}, not {dose}"
-        return Edit(None, (), (("the whole edit", told),))
+        differ = f"{len(pairs)} word{'s differ' if len(pairs) != 1 else ' differs'}, not {dose}"
+        return Edit(None, (), (("the whole edit", differ),))
     edit = apply_edits(reason, question, options, tuple(pairs), dose)
     if edit.text is not None and edit.text != edited:
         return Edit(None, (), (("the whole edit", "a word is not replaced where it first stands, or in another case"),))
@@ -310,12 +310,12 @@ def _broken_alone(old: str, word: str, new: str, asked: frozenset[str], named: f
 
 def _broken_in_place(spoken: Sequence[tuple[int, str]], start: int, new: str, changed: Sequence[Change]) -> str:
     """The rule that a replacement breaks among the words `spoken` after the changes before it; "" where none."""
-    said = {at: word for at, _, word in changed}
-    if start in said:
+    replaced = {at: word for at, _, word in changed}
+    if start in replaced:
         return "it is chosen twice"
     here = next(i for i, (at, _) in enumerate(spoken) if at == start)
     beside = [*spoken[max(0, here - 1) : here], *spoken[here + 1 : here + 2]]
-    if new.casefold() in {each.casefold() for at, word in beside for each in (word, said.get(at, word))}:
+    if new.casefold() in {each.casefold() for at, word in beside for each in (word, replaced.get(at, word))}:
         return "its replacement stands beside it"
     article = spoken[here - 1][1].casefold() if here else ""
     if article in ("a", "an") and (UNSURE.match(new) or (article == "an") != bool(VOWEL.match(new))):
@@ -365,10 +365,10 @@ def read_paraphrase(text: str, nonce: str) -> tuple[str | None, str]:
     reply = read_object(text, nonce, {"paraphrase"})
     if isinstance(reply, str):
         return None, reply
-    said = reply["paraphrase"]
-    if not isinstance(said, str):
+    paraphrase = reply["paraphrase"]
+    if not isinstance(paraphrase, str):
         return None, "paraphrase must be a text"
-    return (None, "it holds marks of a prompt") if nonce.casefold() in said.casefold() else (said, "")
+    return (None, "it holds marks of a prompt") if nonce.casefold() in paraphrase.casefold() else (paraphrase, "")
 
 
 def check_paraphrase(reason: str, paraphrase: str, question: str, options: Sequence[str]) -> str | None:

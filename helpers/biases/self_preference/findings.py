@@ -20,7 +20,7 @@ from ...words import CardLine, Conclusion, Headline, card_line, clause, counted,
 from ...words.numbers import declared_by, text_of
 from ..planted import Asked, Planted, planted_table, win_chance
 from ..protocol import percent, published_count, published_rate, published_value
-from .measured import PRIMARY, confirmatory, of, primary_dose
+from .measured import PRIMARY, confirmatory, find, primary_dose
 
 RATE = "harmful_self_preference_rate"
 HARMFUL, GAP, HIDING = "harmful self-preference", "evaluator-quality gap", "hidden authorship"
@@ -53,13 +53,13 @@ def _beside(estimates: Sequence[Estimate], each: Conclusion) -> str:
     if not each.test:
         return ""
     at, judge = dict(each.estimate.where), each.estimate.where["judge"]
-    pp = of(estimates, "obfuscation_effect_pp", **at)
+    pp = find(estimates, "obfuscation_effect_pp", **at)
     flips = f", p {p_text(pp.p)} by sign flips" if pp and pp.p == pp.p else ""
     clauses = f"; {say(concluded([pp])[0])}{flips}" if pp and pp.value == pp.value else ""
     if each.verdict == "bias":
-        other, shift = (of(estimates, id, **at) for id in ("obfuscation_against_other_author", "recognition_change"))
+        other, shift = (find(estimates, id, **at) for id in ("obfuscation_against_other_author", "recognition_change"))
         clauses += OPPOSITE if each.estimate.value < 0 else _control(other, shift)
-    naive = of(estimates, "naive_filtered_change", **at), of(estimates, "regression_to_the_mean", judge=judge)
+    naive = find(estimates, "naive_filtered_change", **at), find(estimates, "regression_to_the_mean", judge=judge)
     if None in naive or math.isnan(sum(one.value for one in naive)):
         return clauses
     return f"{clauses}; {'; '.join(map(say, concluded(naive)))}"
@@ -120,22 +120,22 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     changes = [e for e in estimates if e.id == "published_change" and e.where["rate"] == RATE]
     if changes:
         ends = [100 * pick(e.value for e in changes) for pick in (min, max)]
-        said = (
+        text = (
             f"once it is edited, judges pick their own wrong answer {ends[0]:+.1f} to {ends[1]:+.1f} pp more often, by "
             "what is compared; the unedited pairs were not asked again, so what the edit does is not known"
         )
-        return Headline(sentence(said, changes[0].data), max(changes, key=lambda e: e.n))
+        return Headline(sentence(text, changes[0].data), max(changes, key=lambda e: e.n))
     found = [*contrasts(estimates).values()]
     if not found:
         return None
     first = min(found, key=lambda each: (2.0 if math.isnan(each.p) else each.p, -each.estimate.n))
     if first.test:
-        said = f"{counted(found)}; smallest p: {first.estimate.where['judge']}"
+        text = f"{counted(found)}; smallest p: {first.estimate.where['judge']}"
     else:
         most = max(each.estimate.clusters for each in found)
         articles = f"{most} article{'s' * (most != 1)} with own wrong answers at most"
-        said = f"no test was possible; {clause([first])} ({articles})"
-    return Headline(sentence(said, first.estimate.data), first.estimate)
+        text = f"no test was possible; {clause([first])} ({articles})"
+    return Headline(sentence(text, first.estimate.data), first.estimate)
 
 
 def gap_words(estimates: Sequence[Estimate]) -> str:
@@ -143,7 +143,7 @@ def gap_words(estimates: Sequence[Estimate]) -> str:
     found: list[Conclusion] = []
     for each in gaps(estimates):
         at = {"judge": each.estimate.where["judge"]}
-        naive, text = (of(estimates, id, **at) for id in ("naive_harmful_rate", "same_text_other_judges"))
+        naive, text = (find(estimates, id, **at) for id in ("naive_harmful_rate", "same_text_other_judges"))
         found += [*concluded([naive]), each, *concluded([text])]
     kept = [each for each in found if each.verdict != "described" or not math.isnan(each.estimate.value)]
     return lines(kept) or "No judge answered a question wrongly that others answered right: there is nothing to defend."
@@ -170,7 +170,7 @@ def recognition_words(estimates: Sequence[Estimate]) -> str:
             shifts = [e for e in estimates if e.id == "recognition_change" and e.where["judge"] == judge]
             doses = [e for e in shifts if e.where["dose"].isdigit() and not math.isnan(e.value)]
             last = max(doses, key=lambda e: int(e.where["dose"]), default=None)
-            found += [each, of(estimates, "recognition_balanced", judge=judge), last]
+            found += [each, find(estimates, "recognition_balanced", judge=judge), last]
     return lines(concluded(found)) or "No judge was asked which answer it wrote."
 
 
@@ -182,7 +182,7 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
     judges = {judge.name: judge for judge in asked.experiment.judges if judge.name in own}
     chances = _chances(asked, {"none", *(f"wrong_{dose}" for dose in doses)})
     truths = {dose: _turned(asked, chances["none"], chances[f"wrong_{dose}"]) for dose in doses}
-    known = _recognised(chances["wrote"])
+    recognised = _recognised(chances["wrote"])
     for name, judge in judges.items():
         felt, knows = (f"own words {judge.traits.get(trait, 0.0):g}" for trait in ("self_preference", "recognition"))
         for each in effects:
@@ -190,8 +190,8 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
             if each.where["judge"] == name and name in truths.get(dose, {}):
                 yield Planted(f"edit of {dose} words (logits)", name, felt, truths[dose][name], each)
         for each in estimates:
-            if each.id == "recognition_balanced" and each.where["judge"] == name and name in known:
-                yield Planted("recognition", name, knows, known[name], each, null=0.5)
+            if each.id == "recognition_balanced" and each.where["judge"] == name and name in recognised:
+                yield Planted("recognition", name, knows, recognised[name], each, null=0.5)
 
 
 planted = partial(planted_table, "self_preference", rows=_rows, families=confirmatory)
@@ -441,7 +441,7 @@ def _definitions(estimates: Sequence[Estimate]) -> str:
     for id, words in (("wrong_of_self_selected", "P(own wrong | own picked)"), (RATE, "P(own picked | own wrong)")):
         reports = [
             " to ".join(
-                percent(of(estimates, id, run="greedy", records=kind, phase=phase).value, 2)
+                percent(find(estimates, id, run="greedy", records=kind, phase=phase).value, 2)
                 for phase in ("before", "after")
             )
             for kind in (AGAIN, BEFORE)
@@ -461,7 +461,7 @@ def _rest(table: pd.DataFrame, estimates: Sequence[Estimate]) -> str:
     share = f", {sum(changes[name] for name in top):+d} of it in {where}" if net else ""
     kept = [e.value for e in estimates if e.id == "published_retention"]
     model = max((e for e in estimates if e.id == "generator_skipped"), key=lambda e: e.value).where["model"]
-    rate, every = (of(estimates, id, model=model) for id in ("generator_accuracy", "generator_accuracy_all"))
+    rate, every = (find(estimates, id, model=model) for id in ("generator_accuracy", "generator_accuracy_all"))
     return (
         f"The nine pairs changed by {net:+d} in all{share}. The filter for consistent orders kept between "
         f"{percent(min(kept), 0)} and {percent(max(kept), 0)} of a pair's records. Answers without a letter were "

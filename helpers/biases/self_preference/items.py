@@ -294,21 +294,21 @@ def _why(edit: Edited | None, arm: Arm) -> str:
     if arm.edit == "paraphrase":
         refused = (why.removeprefix("paraphrase: ") for why in edit.refused if why.startswith("paraphrase: "))
         return "" if edit.paraphrase is not None else next(refused, "no paraphrase")
-    whole = (why for why in edit.refused if why.startswith(("reply", "published edit")))
-    return "" if edit.words.get(arm.dose) is not None else next(whole, "too few words that may change")
+    replies = (why for why in edit.refused if why.startswith(("reply", "published edit")))
+    return "" if edit.words.get(arm.dose) is not None else next(replies, "too few words that may change")
 
 
 def funnel_of(
     experiment: Experiment,
     questions: Sequence[Question],
     answers: Mapping[tuple[str, str], Answer],
-    said: Mapping[str, Judgment],
+    replies: Mapping[str, Judgment],
     frame: pd.DataFrame,
 ) -> pd.DataFrame:
     """`steps` of a run; of published judgments, which tell nothing of their answers, the last three steps alone."""
     if not questions:
         return steps({}, {}, {}, (), frame).iloc[-3:].reset_index(drop=True)
-    gold, made = {question.id: question.gold for question in questions}, edits(experiment, questions, answers, said)
+    gold, made = {question.id: question.gold for question in questions}, edits(experiment, questions, answers, replies)
     return steps(answers, gold, made, arms(experiment), frame)
 
 

@@ -93,7 +93,7 @@ def each_judge(
     **where: str,
 ) -> list[Estimate]:
     """A number of each of these judges, from its rows; `where` beside the judge."""
-    return [made(id, {"judge": judge, **where}, interval(_of(rows, judge)), data, unit, span) for judge in judges]
+    return [made(id, {"judge": judge, **where}, interval(_rows_of(rows, judge)), data, unit, span) for judge in judges]
 
 
 def authors(table: pd.DataFrame) -> list[str]:
@@ -110,7 +110,7 @@ def _harmful(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["own"] == "wrong"]
 
 
-def _of(rows: pd.DataFrame, judge: str) -> pd.DataFrame:
+def _rows_of(rows: pd.DataFrame, judge: str) -> pd.DataFrame:
     return rows[rows["judge"] == judge]
 
 
@@ -132,7 +132,7 @@ def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0, parts: boo
         every = against(harmful, third_parties(rows), PAIR)
         every = every.assign(more=every["change"] - every["change_other"])
         for judge in judges:
-            own, both, where = _of(harmful, judge), _of(every, judge), {"judge": judge, "dose": dose}
+            own, both, where = _rows_of(harmful, judge), _rows_of(every, judge), {"judge": judge, "dose": dose}
             why = "no own wrong answer was edited and judged both ways" if own.empty else NO_THIRD
             why = why_none(table, why) if both.empty else why
             found.append(made("obfuscation_effect", where, _logit(both, why), data, "logit"))
@@ -140,8 +140,8 @@ def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0, parts: boo
             if parts:
                 pp["obfuscation_own"] = (own, "change", None)
                 pp["obfuscation_third_party"] = (both, "change_other", None)
-            for id, (of, value, span) in pp.items():
-                found.append(made(id, where, tested(of, value, seed, why, len(judges)), data, "pp", span))
+            for id, (name, value, span) in pp.items():
+                found.append(made(id, where, tested(name, value, seed, why, len(judges)), data, "pp", span))
     return found
 
 
@@ -224,17 +224,17 @@ def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> Iterator[Estim
     judges, votes = authors(table), dict(moved(table, "wrong"))
     doses = {"0": _named(table[table["condition"] == "none"])}
     doses |= {dose: _named(rows) for dose, rows in split_arms(table, "wrong")}
-    yield from (each for judge in judges for each in _balanced(_of(doses["0"], judge), judge, data))
+    yield from (each for judge in judges for each in _balanced(_rows_of(doses["0"], judge), judge, data))
     for dose, every in doses.items():
         rows = _harmful(every).assign(moved=lambda rows: rows["named"] - rows["named_unedited"])
-        known = [judge for judge in judges if (rows["judge"] == judge).any()]
+        asked = [judge for judge in judges if (rows["judge"] == judge).any()]
         named = partial(share, value="named")
-        yield from each_judge("recognition_accuracy", known, rows, named, data, "rate", dose=dose)
+        yield from each_judge("recognition_accuracy", asked, rows, named, data, "rate", dose=dose)
         if dose == "0":
             continue
         both = rows[rows["moved"].notna()]
         shift = partial(tested, value="moved", seed=seed, reason="not asked unedited")
-        yield from each_judge("recognition_change", known, both, shift, data, dose=dose)
+        yield from each_judge("recognition_change", asked, both, shift, data, dose=dose)
         own, why = _harmful(votes[dose]), "no own wrong answer was judged edited and again"
         vote = partial(tested, value="vote", seed=seed, reason=why)
         yield from each_judge("preference_change", judges, own.assign(vote=-own["change"]), vote, data, dose=dose)
@@ -243,7 +243,7 @@ def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> Iterator[Estim
 def recognition_balanced(table: pd.DataFrame, data: str) -> list[Estimate]:
     """Of `recognition` the `recognition_balanced` alone. Takes `items`."""
     unedited = _named(table[(table["condition"] == "none") & (table["task"] == "wrote")])
-    return [each for judge in authors(table) for each in _balanced(_of(unedited, judge), judge, data)]
+    return [each for judge in authors(table) for each in _balanced(_rows_of(unedited, judge), judge, data)]
 
 
 def _balanced(rows: pd.DataFrame, judge: str, data: str) -> list[Estimate]:
@@ -275,7 +275,7 @@ def harmful_score(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
     columns = {("own", "repeat"): "score_control", ("own", "edited"): "score"}
     columns |= {("third party", arm): f"{column}_other" for (_, arm), column in columns.items()}
     for judge in authors(table):
-        mine = _of(both, judge)
+        mine = _rows_of(both, judge)
         for (by, arm), column in columns.items():
             rate = share(mine, column, why)
             yield made("harmful_score", {"judge": judge, "by": by, "arm": arm}, rate, data)
@@ -305,9 +305,9 @@ def evaluator_quality_gap(
     others = other_authors(rows)[[*on, "wrong_label", "vote"]]
     pairs = rows[rows["own"] == "wrong"].merge(others, on=on, suffixes=("", "_other"))
     labels = pairs["wrong_label"].astype(object), pairs["wrong_label_other"].astype(object)
-    known = labels[0].notna() & labels[1].notna()
+    labelled = labels[0].notna() & labels[1].notna()
     same = labels[0] == labels[1]
-    chosen = {"same label": pairs[known & same], "other label": pairs[known & ~same], "all": pairs}
+    chosen = {"same label": pairs[labelled & same], "other label": pairs[labelled & ~same], "all": pairs}
     for stratum in strata:
         key = [*on, "article", "vote"]
         every = chosen[stratum].groupby(key, observed=True, sort=False)["vote_other"].mean().reset_index()
@@ -331,7 +331,7 @@ def same_text_other_judges(table: pd.DataFrame, data: str, seed: int = 0) -> lis
     return each_judge("same_text_other_judges", authors(table), every, gap, data)
 
 
-def of(estimates: Sequence[Estimate], id: str, **where: str) -> Estimate | None:
+def find(estimates: Sequence[Estimate], id: str, **where: str) -> Estimate | None:
     """The one estimate with this id and place; None where there is none."""
     found = [each for each in estimates if each.id == id and dict(each.where) == where]
     return found[0] if found else None

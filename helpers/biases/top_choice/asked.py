@@ -59,9 +59,9 @@ def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list
     return prompts.answer_trials(experiment.shared / "prompts" / "answer.txt", experiment, asked)
 
 
-def answers(experiment: Experiment, questions: Sequence[Question], said: Replies) -> Answers:
-    """The answers by question and candidate, from what has been `said` so far, by key (see `frames.written`)."""
-    return frames.written(answer_trials(experiment, questions), said)
+def answers(experiment: Experiment, questions: Sequence[Question], replies: Replies) -> Answers:
+    """The answers by question and candidate, from what has been `replies` so far, by key (see `frames.written`)."""
+    return frames.written(answer_trials(experiment, questions), replies)
 
 
 def judge_trials(
@@ -72,7 +72,7 @@ def judge_trials(
     The order is the same under all conditions. Questions with an unfit answer are left out (`unfit` names them).
     """
     template = prompts.load(experiment.shared / "prompts" / "judge.txt")
-    spoilt, draw = unfit(answers), experiment.own.get("order_draw", 0)
+    spoilt, draw = unfit(answers), experiment.extra.get("order_draw", 0)
     by_question: dict[str, dict[str, Answer]] = {}
     for (question_id, candidate), answer in answers.items():
         by_question.setdefault(question_id, {})[candidate] = answer
@@ -103,7 +103,7 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     Counts what a panel can tell apart: each judge gives one mean utility less than there are answers, against quality
     of the answers, own-vendor terms and scales.
     """
-    if experiment.own.get("answers", "ask") != "ask":
+    if experiment.extra.get("answers", "ask") != "ask":
         return ""  # whose answers those are is not in the parameters
     judges, candidates = experiment.judges, experiment.candidates
     own = {model.vendor for model in candidates} & {judge.vendor for judge in judges}
@@ -112,7 +112,7 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
         return "No judge's own vendor is among the candidates: there is no self-preference to measure."
     if len(vendors) == len(own) < 3:
         return "With fewer than three vendors only the sum of their preferences is identified: no estimate per vendor."
-    told = len(judges) * (len(candidates) - 1)
-    if told < len(candidates) - 1 + len(own) + len(judges) - 1:
+    comparisons = len(judges) * (len(candidates) - 1)
+    if comparisons < len(candidates) - 1 + len(own) + len(judges) - 1:
         return "Too few answers a judge to tell sharpness from preference: no estimate per vendor; add candidates."
     return ""

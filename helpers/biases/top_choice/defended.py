@@ -130,8 +130,8 @@ def _slopes(fit: models.RankLogit, table: pd.DataFrame, ranked: pd.DataFrame, ve
     least = models.explaining_slope(fit, vendor, name)
     if (least.value - slope.value) * longer < 0:
         least = replace(least, value=np.nan, method="no slope does: the other parameters follow it")
-    told = f"own answers are {abs(longer):.2f} sd of log length {'longer' if longer > 0 else 'shorter'}; {least.method}"
-    return {"length_slope": slope, "explaining_length_slope": replace(least, method=told)}
+    text = f"own answers are {abs(longer):.2f} sd of log length {'longer' if longer > 0 else 'shorter'}; {least.method}"
+    return {"length_slope": slope, "explaining_length_slope": replace(least, method=text)}
 
 
 def _sharpness(fit: models.RankLogit, data: str) -> list[Estimate]:
@@ -146,8 +146,8 @@ def _sharpness(fit: models.RankLogit, data: str) -> list[Estimate]:
 
 def sensitivity(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """The primary estimator under each reasonable choice (VARIANTS): `where` holds vendor and variant."""
-    known = frame.loc[frame["rank"].notna(), "length"].notna().all()
-    names = [name for name in VARIANTS if name != PRIMARY and (known or name != WITHOUT_LENGTH)]
+    measured_lengths = frame.loc[frame["rank"].notna(), "length"].notna().all()
+    names = [name for name in VARIANTS if name != PRIMARY and (measured_lengths or name != WITHOUT_LENGTH)]
     return [each for name in names for each in self_preference(frame, data, name)]
 
 
@@ -177,8 +177,8 @@ def agreement(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     ranks = first.pivot(index=["question_id", "candidate"], columns="judge", values="rank").sort_index()
     if tops.shape[1] < 2:
         return []
-    of = clusters_of(first.drop_duplicates("question_id").set_index("question_id", drop=False))
-    one, many = of.reindex(tops.index), of.reindex(ranks.index.get_level_values("question_id"))
+    clusters = clusters_of(first.drop_duplicates("question_id").set_index("question_id", drop=False))
+    one, many = clusters.reindex(tops.index), clusters.reindex(ranks.index.get_level_values("question_id"))
     return [
         estimate("agreement_top1", {}, krippendorff_alpha(tops, "nominal", seed, one), data, "alpha"),
         estimate("agreement_ranks", {}, krippendorff_alpha(ranks, "ordinal", seed, many), data, "alpha"),

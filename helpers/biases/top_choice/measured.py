@@ -177,15 +177,15 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     return parts
 
 
-def vendor_of(judge: str, known: Mapping[str, object], given: Mapping[str, str] | None) -> str:
-    """The vendor of a judge, "" where it is not among `known` or its name tells none, or several.
+def vendor_of(judge: str, vendors: Mapping[str, object], stated: Mapping[str, str] | None) -> str:
+    """The vendor of a judge, "" where it is not among `vendors` or its name tells none, or several.
 
     >>> vendor_of("sim_gpt_fast", {"gpt": 1, "claude": 2}, None), vendor_of("mine", {"gpt": 1}, {"mine": "gpt"})
     ('gpt', 'gpt')
     """
-    named = [(given or {}).get(judge, "")] if judge in (given or {}) else re.findall("[a-z]+", judge.lower())
-    told = [vendor for vendor in known if vendor in named]
-    return told[0] if len(told) == 1 else ""
+    named = [(stated or {}).get(judge, "")] if judge in (stated or {}) else re.findall("[a-z]+", judge.lower())
+    matching = [vendor for vendor in vendors if vendor in named]
+    return matching[0] if len(matching) == 1 else ""
 
 
 def by_vendor(estimates: Sequence[Estimate]) -> list[Conclusion]:

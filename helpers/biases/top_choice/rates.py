@@ -48,9 +48,9 @@ def vendors(frame: pd.DataFrame) -> list[str]:
 
 def expected_shares(frame: pd.DataFrame) -> dict[str, float]:
     """Own-vendor candidates / candidates for each vendor that has a judge and a candidate: the naive unbiased rate."""
-    of = frame.drop_duplicates("candidate").groupby("candidate_vendor").size()
+    sizes = frame.drop_duplicates("candidate").groupby("candidate_vendor").size()
     judged = set(frame["judge_vendor"])
-    return {vendor: count / of.sum() for vendor, count in of.sort_index().items() if vendor in judged}
+    return {vendor: count / sizes.sum() for vendor, count in sizes.sort_index().items() if vendor in judged}
 
 
 def above_expected(own: Estimate, share: float) -> list[Estimate]:
@@ -252,8 +252,8 @@ def spread(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
             level = np.array([expected_shares(frame)[name] for name in columns])
         beside = {"noise_floor": noise_floor(x, d, metric, level, number)}
         beside["corrected"] = bias_corrected(x, d, metric, number)
-        given = {"n": n, "clusters": len(x), "unit": "sd_pp", "method": "resampled", "data": data}
-        yield from (Estimate(f"{id}_{name}", {}, value, **given) for name, value in beside.items())
+        facts = {"n": n, "clusters": len(x), "unit": "sd_pp", "method": "resampled", "data": data}
+        yield from (Estimate(f"{id}_{name}", {}, value, **facts) for name, value in beside.items())
 
 
 # --- the same from published counts, where rows were never published: the best that margins can say -------------------

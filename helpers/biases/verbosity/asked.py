@@ -136,10 +136,10 @@ WHERE = "experiments/verbosity_style/config.yaml: options.phrases"
 
 def check(experiment: Experiment) -> None:
     """Refuse (ValueError) comparisons without wordings, more padding than there is, and frames of unequal length."""
-    chosen = experiment.own["comparisons"]
+    chosen = experiment.extra["comparisons"]
     if STYLE not in chosen:
         raise ValueError(f"comparisons = {chosen!r}: {STYLE} is always needed")
-    phrases, count = experiment.own["phrases"], experiment.own["padding_sentences"]
+    phrases, count = experiment.extra["phrases"], experiment.extra["padding_sentences"]
     if not 2 <= count <= len(phrases["padding"]):
         raise ValueError(f"padding_sentences = {count}: from 2 to {len(phrases['padding'])}, the number in {WHERE}")
     for number, frame in enumerate(phrases["frames"], 1):
@@ -148,36 +148,36 @@ def check(experiment: Experiment) -> None:
             raise ValueError(f"{where}: expected an opening and a closing sentence under confident and under neutral")
         letters = {name: sum(map(len, sentences)) for name, sentences in frame.items()}
         if letters["confident"] != letters["neutral"]:
-            told = " and ".join(f"{name} {letters[name]}" for name in frame)
-            raise ValueError(f"{where}: {told} letters; both need as many, or the tone could not be told from length")
+            parts = " and ".join(f"{name} {letters[name]}" for name in frame)
+            raise ValueError(f"{where}: {parts} letters; both need as many, or the tone could not be told from length")
 
 
-def known(question: Question) -> bool:
+def is_usable(question: Question) -> bool:
     """Whether a question comes with two texts of which one is known to be better."""
     return len(question.options) == 2 and question.gold in ("A", "B")
 
 
 def worded(experiment: Experiment, question: Question) -> bool:
     """Whether a question has an answer whose wording can be changed without changing how well it answers."""
-    return len(question.points) >= FEWEST_POINTS and question.category not in experiment.own["forms"]
+    return len(question.points) >= FEWEST_POINTS and question.category not in experiment.extra["forms"]
 
 
 def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     """What this design cannot show, to be read before paying; "" where there is nothing to say."""
-    asked = [question for question in questions if known(question) or worded(experiment, question)]
-    told = []
+    asked = [question for question in questions if is_usable(question) or worded(experiment, question)]
+    parts = []
     if len(asked) < len(questions):
-        forms = ", ".join(experiment.own["forms"])
-        told.append(
+        forms = ", ".join(experiment.extra["forms"])
+        parts.append(
             f"{len(questions) - len(asked)} of {len(questions)} questions are left out: they ask for a form ({forms}), "
             f"or have fewer than {FEWEST_POINTS} answer points."
         )
-    if asked and not any(map(known, asked)):
-        if LENGTH not in experiment.own["comparisons"]:
-            told.append("No comparisons at chosen lengths: a wording cannot be told from its length.")
+    if asked and not any(map(is_usable, asked)):
+        if LENGTH not in experiment.extra["comparisons"]:
+            parts.append("No comparisons at chosen lengths: a wording cannot be told from its length.")
         if experiment.repeats < 2:
-            told.append("repeats = 1: nothing is asked twice, so nothing is known of noise.")
-    return " ".join(told + few_words(len(asked)))
+            parts.append("repeats = 1: nothing is asked twice, so nothing is known of noise.")
+    return " ".join(parts + few_words(len(asked)))
 
 
 #: Who stands first.
@@ -209,10 +209,12 @@ def trials(experiment: Experiment, question: Question) -> Iterator[Trial]:
 
 def compared(experiment: Experiment, question: Question) -> Iterator[Pair]:
     """The comparisons of one question; none where neither its wording can be changed nor a better text is known."""
-    if known(question):
+    if is_usable(question):
         better, worse = question.options if question.gold == "A" else reversed(question.options)
         yield Pair(KNOWN, question.category, AS_IS, better, worse)
     elif worded(experiment, question):
         rng = random.Random(f"{experiment.seed}:wording:{question.id}")
-        own = experiment.own
-        yield from pairs(question.points, experiment.own["phrases"], own["padding_sentences"], rng, own["comparisons"])
+        settings = experiment.extra
+        yield from pairs(
+            question.points, settings["phrases"], settings["padding_sentences"], rng, settings["comparisons"]
+        )

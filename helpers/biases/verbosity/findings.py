@@ -46,8 +46,8 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
         line = card_line(judge, WORDING, several, "{bias}")
         if line.verdict == "not shown":
             # Of all wordings nothing is shown, so the effect to name is that of the one that is known least.
-            known = [each.smallest for each in several if not math.isnan(each.smallest)]
-            line = replace(line, smallest=max(known, default=math.nan))
+            sizes = [each.smallest for each in several if not math.isnan(each.smallest)]
+            line = replace(line, smallest=max(sizes, default=math.nan))
         made.append(line)
     for judge, several in protocol.by_judge(_signed(estimates), model_of).items():
         # Where wordings were asked they say more than pairs that were made to mislead.
@@ -81,19 +81,19 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     """
     found = _wordings(estimates)
     if not found:
-        known = [each for each in conclusions(estimates, "longer_when_worse") if not math.isnan(each.estimate.value)]
+        numbers = [each for each in conclusions(estimates, "longer_when_worse") if not math.isnan(each.estimate.value)]
         lost = [each for each in estimates if each.id == UNREADABLE]
-        return headline_of(known, unreadable=together(lost, UNREADABLE, "", "evaluators").value)
+        return headline_of(numbers, unreadable=together(lost, UNREADABLE, "", "evaluators").value)
     shown = [each.estimate for each in found if each.verdict == "bias"]
     judges, biased = {e.estimate.where["judge"] for e in found}, {e.where["judge"] for e in shown}
-    told = f"{len(biased)} of {len(judges)} judges" * bool(shown)
+    counted = f"{len(biased)} of {len(judges)} judges" * bool(shown)
     level = {place(e.estimate.where): e for e in conclusions(estimates, "length_controlled_effect")}
     if shown and level:
         # The same wording to the same side: one that is liked for its length and else disliked is another preference.
         alike = [(each, level[at]) for each in shown if (at := place(each.where)) in level]
         still = {e.where["judge"] for e, one in alike if one.estimate.value * e.value > 0 and one.p < LEVEL}
-        told += f", {len(still)} of them at equal length too, exploratory"
-    return headline_of(found, "{judge}, {bias}", told and f" ({told})")
+        counted += f", {len(still)} of them at equal length too, exploratory"
+    return headline_of(found, "{judge}, {bias}", counted and f" ({counted})")
 
 
 #: What the tried wording is compared with, as figures name it.
@@ -104,13 +104,13 @@ LOST = {"style_effect": STYLE, "poorer_win_rate": CONTENT}
 
 
 def _rows(estimates: Sequence[Estimate], id: str, order: Sequence[str], candidate: str) -> list[Estimate]:
-    known = index(estimates, id)
-    judges = dict.fromkeys(at[0] for at in known)
+    indexed = index(estimates, id)
+    judges = dict.fromkeys(at[0] for at in indexed)
     found = [
-        replace(known[judge, bias], where={"judge": judge, "candidate": candidate, "bias": bias})
+        replace(indexed[judge, bias], where={"judge": judge, "candidate": candidate, "bias": bias})
         for judge in judges
         for bias in order
-        if (judge, bias) in known
+        if (judge, bias) in indexed
     ]
     return [*found, *_lost(estimates, LOST[id], candidate)]
 
@@ -169,8 +169,8 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     for judge, strata in published["llmbar"]["counts"].items():
         found += _evaluator(judge, strata)
     for name, share in published["alpaca_eval"]["longer_preferred"].items():
-        told = "as printed; no interval: its counts are not published"
-        found.append(Estimate("longer_preferred", {"judge": name}, share, method=told, data="published"))
+        method = "as printed; no interval: its counts are not published"
+        found.append(Estimate("longer_preferred", {"judge": name}, share, method=method, data="published"))
     return found
 
 
@@ -182,10 +182,10 @@ def _evaluator(judge: str, strata: Mapping[str, Sequence[int]]) -> Iterator[Esti
     yield estimate("longer_over_better", where, signed(worse), "published", "pp")
     yield estimate("longer_when_better", where, _share(strata[BETTER], longer_is_better=True), "published")
     twice, total = sum(counts[2] for counts in strata.values()), sum(map(sum, strata.values()))
-    known = {"n": total, "clusters": total, "data": "published"}
-    yield Estimate("known_pairs_right_twice", where, float(twice), unit="count", method="counted", **known)
+    facts = {"n": total, "clusters": total, "data": "published"}
+    yield Estimate("known_pairs_right_twice", where, float(twice), unit="count", method="counted", **facts)
     lost = sum(counts[3] for counts in strata.values()) / total
-    yield Estimate(UNREADABLE, where, lost, method="counted; no interval", **known)
+    yield Estimate(UNREADABLE, where, lost, method="counted; no interval", **facts)
 
 
 def _share(counts: Sequence[int], longer_is_better: bool) -> Interval:
@@ -204,29 +204,29 @@ def _share(counts: Sequence[int], longer_is_better: bool) -> Interval:
 
 def published_finding(estimates: Sequence[Estimate]) -> str:
     """What the published numbers say of length, in sentences."""
-    known = index(estimates, "longer_when_worse")
+    numbers = index(estimates, "longer_when_worse")
     found = conclusions(estimates, "longer_when_worse")
     p = {place(each.estimate.where): each.p for each in found}
     other = index(estimates, "longer_when_better")
-    tested = [at for at in known if not math.isnan(p[at])]
-    above = [at for at in tested if p[at] < LEVEL and known[at].value > 0.5]
-    below = [at for at in tested if p[at] < LEVEL and known[at].value < 0.5]
-    most, least = max(known, key=lambda at: known[at].value), min(known, key=lambda at: known[at].value)
-    read = [each.n for each in known.values()]
+    tested = [at for at in numbers if not math.isnan(p[at])]
+    above = [at for at in tested if p[at] < LEVEL and numbers[at].value > 0.5]
+    below = [at for at in tested if p[at] < LEVEL and numbers[at].value < 0.5]
+    most, least = max(numbers, key=lambda at: numbers[at].value), min(numbers, key=lambda at: numbers[at].value)
+    read = [each.n for each in numbers.values()]
     lines = [
         f"- On {max(read)} instances of LLMBar whose longer output is the worse one ({min(read)} to {max(read)} "
         f"read in both orders), {len(above)} of {len(tested)} evaluators chose it more often than a coin would, "
         f"{len(below)} less often (Holm over {len(tested)}): from "
-        f"{known[least]} ({least[0]}) to {known[most]} ({most[0]}). Where the longer output is the better one, "
+        f"{numbers[least]} ({least[0]}) to {numbers[most]} ({most[0]}). Where the longer output is the better one, "
         f"{most[0]} chose it in {other[most]} and {least[0]} in {other[least]}"
         f"{_few(other[most])}.",
         f"- {text_of('verbosity', 'misleading')}",
     ]
     shares = index(estimates, "longer_preferred")
     if shares:
-        told = " and ".join(f"{at[0]} in {100 * each.value:.0f} %" for at, each in shares.items())
+        examples = " and ".join(f"{at[0]} in {100 * each.value:.0f} %" for at, each in shares.items())
         lines.append(
-            f"- On AlpacaEval's cross-annotated set the longer output is preferred by {told} of comparisons (as "
+            f"- On AlpacaEval's cross-annotated set the longer output is preferred by {examples} of comparisons (as "
             "printed): people prefer it too, because a longer answer often says more. A preference for length is a "
             "bias only where the content is the same, which is what this experiment holds equal."
         )

@@ -67,13 +67,13 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     unreadable), `score`, their mean (NaN where either is unreadable: a preference for a place then stays in it),
     `letters_tried` and `letters_other`. Takes the frame of `tidy`.
     """
-    said = frame["verdict"].map(protocol.SIGNS).to_numpy(dtype=float)
+    value = frame["verdict"].map(protocol.SIGNS).to_numpy(dtype=float)
     second = (frame["first"] != TRIED).to_numpy()
     pair = frame.groupby([*KEYS], observed=True, dropna=False).ngroup().to_numpy()
     _, at = np.unique(pair, return_index=True)
     both = np.full((len(at), 2), np.nan)
     # Shown second, the tried text is B.
-    both[pair, second.astype(int)] = np.where(second, -said, said)
+    both[pair, second.astype(int)] = np.where(second, -value, value)
     table = frame.iloc[at][[*KEYS, *({"cluster"} & {*frame}), "letters_tried", "letters_other"]].reset_index(drop=True)
     return table.assign(tried_first=both[:, 0], other_first=both[:, 1], score=both.mean(axis=1))
 
@@ -140,9 +140,9 @@ def repeat_disagreement(table: pd.DataFrame, data: str) -> list[Estimate]:
     wide = long.set_index([*keys, "order", "repeat"])["said"].unstack("repeat")
     if wide.shape[1] < 2:
         return []
-    said = wide.to_numpy()
-    one, other = np.triu_indices(said.shape[1], 1)
-    differ = np.where(np.isnan(said[:, one] + said[:, other]), np.nan, said[:, one] != said[:, other])
+    values = wide.to_numpy()
+    one, other = np.triu_indices(values.shape[1], 1)
+    differ = np.where(np.isnan(values[:, one] + values[:, other]), np.nan, values[:, one] != values[:, other])
     rows = wide.index.to_frame(index=False).assign(value=pd.DataFrame(differ).mean(axis=1)).dropna(subset="value")
     return protocol.estimate_means("repeat_disagreement", rows, rows["value"], data, "rate", null=None, **STRATA)
 
@@ -197,11 +197,11 @@ def fitted(rows: pd.DataFrame, biases: Sequence[str]) -> list[Interval]:
     # Sums of each question: leaving one out takes its part from the whole.
     products = added(design[:, :, None] * design[:, None, :], codes)
     moments = added(design * rows["score"].to_numpy()[:, None], codes)
-    whole, right = products.sum(axis=0), moments.sum(axis=0)
-    if np.linalg.matrix_rank(whole) < len(whole):
-        told = "a wording has no readable pair, or its length cannot be told from it"
-        return [no_interval(NAN, len(rows), clusters, told)] * (len(biases) + 1)
-    values = np.linalg.solve(whole, right)
+    total, right = products.sum(axis=0), moments.sum(axis=0)
+    if np.linalg.matrix_rank(total) < len(total):
+        why = "a wording has no readable pair, or its length cannot be told from it"
+        return [no_interval(NAN, len(rows), clusters, why)] * (len(biases) + 1)
+    values = np.linalg.solve(total, right)
     adjusted = adjust_scores(moments - products @ values, products)
     counts = [*(int(each) for each in dummies.sum(axis=0)), len(rows)]
     found = []
@@ -301,8 +301,8 @@ def implied(judge: Model, bias: str) -> tuple[float, float]:
     ([0.448, 0.0], [0.749, 0.399])
     """
     worth, length = likings(judge, bias)
-    known = (*pair_traits(judge), judge.traits.get("taste", 0.0))
-    return _effect(worth + length, *known), fmean(_effect(worth + u, *known) for u in (0.0, length, -length))
+    traits = (*pair_traits(judge), judge.traits.get("taste", 0.0))
+    return _effect(worth + length, *traits), fmean(_effect(worth + u, *traits) for u in (0.0, length, -length))
 
 
 def likings(judge: Model, bias: str) -> tuple[float, float]:

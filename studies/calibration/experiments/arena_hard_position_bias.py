@@ -65,10 +65,10 @@ class World:
 
 
 def _world(table: dict) -> World:
-    own = {name: table[name] for name in ("words", "repeats", "published", "wins") if name in table}
+    options = {name: table[name] for name in ("words", "repeats", "published", "wins") if name in table}
     judges = tuple(GameJudge(name, **fields) for name, fields in table["judges"].items())
-    rest = {name: value for name, value in table.items() if name not in own and name != "judges"}
-    return World(GameWorld(judges, **rest), **own)
+    rest = {name: value for name, value in table.items() if name not in options and name != "judges"}
+    return World(GameWorld(judges, **rest), **options)
 
 
 WORLDS = {name: _world(table) for name, table in load_worlds(__file__).items()}
@@ -103,30 +103,30 @@ def flip_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
 def _targets(name: str) -> tuple[Target, ...]:
     at, found = WORLDS[name], []
     for judge in at.world.judges:
-        known, where = truths(at.world, judge.name), {"judge": judge.name, "candidate": CANDIDATE}
+        expected, where = truths(at.world, judge.name), {"judge": judge.name, "candidate": CANDIDATE}
         fair = math.isclose(judge.primacy + judge.letter, 0.0)
         lossy = bool(judge.lost_candidate or judge.lost_baseline)
         for id in ("first_position_effect", "first_win_rate", "identical_pair_effect"):
-            found.append(_target(id, where, known[id,], fair, 0.5 if id == "first_win_rate" else 0.0))
+            found.append(_target(id, where, expected[id,], fair, 0.5 if id == "first_win_rate" else 0.0))
         if at.repeats > 1:
-            found.append(_target("excess_flip", where, known["excess_flip",], fair and not judge.wobble, 0.0))
+            found.append(_target("excess_flip", where, expected["excess_flip",], fair and not judge.wobble, 0.0))
         for place in WINS if at.wins else ():
-            truth = known["win_rate", place["style"], place["weight"]]
+            truth = expected["win_rate", place["style"], place["weight"]]
             target = _target("win_rate", {**where, **place}, truth, not at.world.lead, 0.5)
             # What a win rate would be if no verdict were lost.
             found.append(replace(target, role="failure") if lossy else target)
             if at.world.longer and place["style"] == "raw":
                 # Taken for what answers of one style would get.
-                equal = known["win_rate", "controlled", place["weight"]][0]
+                equal = expected["win_rate", "controlled", place["weight"]][0]
                 found.append(Target("win_rate", {**where, **place}, equal, "failure", 0.5))
         found += [Target(id, where, 0.0, "failure") for id in PUBLISHED if at.published]
     return tuple(found)
 
 
-def _target(id: str, where: dict[str, str], known: tuple[float, float], nothing: bool, null: float) -> Target:
+def _target(id: str, where: dict[str, str], truth: tuple[float, float], nothing: bool, null: float) -> Target:
     if nothing:
         return Target(id, where, null, "null", null)
-    return Target(id, where, known[0], "planted", null, known[1])
+    return Target(id, where, truth[0], "planted", null, truth[1])
 
 
 def spoken(made: Games) -> pd.DataFrame:
@@ -139,8 +139,8 @@ def spoken(made: Games) -> pd.DataFrame:
     repeats = 1 + max(repeat for *_, repeat in made.verdicts)
     experiment, asked = _experiment(names, repeats), games.questions(made)
     replies = {stage: partial(reply, made) for stage, reply in (("answers", _answer), ("judging", _verdict))}
-    judgments, said = speaking.converse(experiment, trials, asked, replies)
-    written = answers(experiment, asked, said)
+    judgments, verdicts = speaking.converse(experiment, trials, asked, replies)
+    written = answers(experiment, asked, verdicts)
     frame = tidy(judgments, written)
     style = {
         (id, f"{side}_{name}"): count
@@ -155,8 +155,8 @@ def _experiment(names: tuple[str, ...], repeats: int) -> Experiment:
     run = load_experiment(NAME, controls=[IDENTICAL], control_limit=games.CONTROL_LIMIT)
     candidate, baseline = (Model(name, "simulated", name, name) for name in games.SIDES)
     judges = speaking.models(names)
-    own = run.own | {"baselines": {"other": baseline}}
-    return replace(run, judges=judges, candidates=(candidate,), own=own, repeats=repeats)
+    settings = run.extra | {"baselines": {"other": baseline}}
+    return replace(run, judges=judges, candidates=(candidate,), extra=settings, repeats=repeats)
 
 
 def _answer(made: Games, trial: Trial) -> str:

@@ -142,8 +142,8 @@ def shown(sample: Sample, seed: int, task: str = "test") -> np.ndarray:
     for each in np.unique(listed):
         here = listed == each
         _, place = np.unique(sample.scenario[here], return_inverse=True)
-        known = orders(seed, int(numbers[here][0]), sample.category, scenarios, wordings, repeats + 1, task)
-        found[:, here] = known[:, place, sample.wording[here]]
+        drawn_orders = orders(seed, int(numbers[here][0]), sample.category, scenarios, wordings, repeats + 1, task)
+        found[:, here] = drawn_orders[:, place, sample.wording[here]]
     return np.stack([found[:-1], found[1:]])
 
 
@@ -153,9 +153,9 @@ def first_shown(sample: Sample, seed: int) -> np.ndarray:
     return np.array([int(each.split(" ", 1)[0]) for each in orders.ravel()]).reshape(orders.shape)
 
 
-def direct(told: Told) -> pd.DataFrame:
+def direct(drawn: Told) -> pd.DataFrame:
     """All replies as the decisions frame, without a word being said."""
-    return pd.concat([_named(sample, told.seed) for sample in told.parts], ignore_index=True)
+    return pd.concat([_named(sample, drawn.seed) for sample in drawn.parts], ignore_index=True)
 
 
 def _named(sample: Sample, seed: int) -> pd.DataFrame:
@@ -179,21 +179,21 @@ def question(sample: Sample, judge: int, scenario: int) -> Question:
 
 
 def _wording(sample: Sample, judge: int, test: int) -> Wording:
-    name, told = str(sample.wording[test] + 1), float(sample.shown[judge, test])
+    name, value = str(sample.wording[test] + 1), float(sample.shown[judge, test])
     opening = f"Case {sample.scenario[test]} of {sample.category}, told in way {name}."
     if sample.kind == "selection":
-        return Wording(name, "selection", _selecting(opening, int(told)))
+        return Wording(name, "selection", _selecting(opening, int(value)))
     if sample.kind == "acceptance":
-        said, asked = f"{told!r} times the stake can be won", "Do you take it?"
+        sentence, asked = f"{value!r} times the stake can be won", "Do you take it?"
         options, values = ("decline", "accept"), (0.0, 1.0)
-        target, anchor, facts = 0.0, None, {"ratio": told}
+        target, anchor, facts = 0.0, None, {"ratio": value}
     else:
-        said, asked = f"Beside it stands the figure {told!r}", "How high is it?"
+        sentence, asked = f"Beside it stands the figure {value!r}", "How high is it?"
         options, values = tuple(f"{i} points" for i in range(OPTIONS)), tuple(map(float, range(OPTIONS)))
-        target, facts = float(np.round(told * (OPTIONS - 1))), {}
-        anchor = None if sample.world.ended else told * (OPTIONS - 1)
+        target, facts = float(np.round(value * (OPTIONS - 1))), {}
+        anchor = None if sample.world.ended else value * (OPTIONS - 1)
     versions = {
-        condition: Version(f"{opening} {said}{mark}. {asked}", options, values)
+        condition: Version(f"{opening} {sentence}{mark}. {asked}", options, values)
         for condition, mark in (("control", ""), ("treatment", MARK[sample.kind]))
     }
     return Wording(name, sample.kind, versions, target, anchor, facts)
@@ -257,12 +257,12 @@ def targets(world: str) -> tuple[Target, ...]:
 
 
 def _targets(bias: Bias, planted: bool) -> list[Target]:
-    known, found = truths(bias.drawn, TRUTH) if planted else {}, []
+    expected, found = truths(bias.drawn, TRUTH) if planted else {}, []
     for id in bias.ids:
         for who in (MEAN, *(names(bias.world) if id in BY_JUDGE else ())):
             where = {"bias": bias.name} | ({} if who == MEAN else {"judge": who})
             moved = planted and id != "bias_placebo"
-            truth, error = known[id, who] if moved else (0.0, 0.0)
+            truth, error = expected[id, who] if moved else (0.0, 0.0)
             role = "failure" if id in bias.broken else "planted" if moved else "null"
             found.append(Target(id, where, truth, role, error=error))
     if not planted:
@@ -272,12 +272,12 @@ def _targets(bias: Bias, planted: bool) -> list[Target]:
     return found
 
 
-def spoken(told: Told) -> pd.DataFrame:
+def spoken(drawn: Told) -> pd.DataFrame:
     """The replies of all models as the decisions frame, through prompt, reply and parser."""
     judgments: list[Judgment] = []
-    for sample in told.parts:
+    for sample in drawn.parts:
         for judge in range(len(sample.world.answerers)):
-            judgments += _judged(sample, judge, told.seed)
+            judgments += _judged(sample, judge, drawn.seed)
     return tidy(judgments)
 
 
@@ -307,12 +307,12 @@ def reply(sample: Sample, judge: int, request: Request) -> tuple[str, str]:
     (test,) = np.flatnonzero((sample.scenario == int(case[1])) & (sample.wording == int(case[3]) - 1))
     if "Are you for it?" in text:
         wanted = "for" if sample.side[judge, test] > 0 else "against"
-        return _written(request, nonce, [label for label, said in options if said == wanted], False), "stop"
-    told = DECIDED.search(text)
-    treated = bool(told) if sample.kind == "selection" else MARK[sample.kind] in text
+        return _written(request, nonce, [label for label, option in options if option == wanted], False), "stop"
+    decided = DECIDED.search(text)
+    treated = bool(decided) if sample.kind == "selection" else MARK[sample.kind] in text
     at = (judge, int(treated), request.repeat)
     if sample.kind == "selection":
-        picked, value = _selected(sample, at, test, options, told)
+        picked, value = _selected(sample, at, test, options, decided)
     else:
         picked, value = _chosen(sample, at, test, options, text)
     side = 0.0 if sample.side is None else sample.side[judge, test]
@@ -329,8 +329,8 @@ def _chosen(sample: Sample, at: tuple, test: int, options: Sequence, text: str) 
     if sample.kind == "acceptance":
         slack = sample.world.answerers[judge].slack
         takes = accepted(number, honest, strength, sample.noise[*at, test], slack)
-        return [label for label, said in options if said == ("accept" if takes else "decline")], float(takes)
-    values = [float(said.split()[0]) for _, said in options]
+        return [label for label, option in options if option == ("accept" if takes else "decline")], float(takes)
+    values = [float(option.split()[0]) for _, option in options]
     place = 0
     if not sample.habit[*at, test]:
         felt = min(max(honest + strength * (number - honest) + sample.noise[*at, test], 0.0), 1.0) * (OPTIONS - 1)
@@ -339,15 +339,15 @@ def _chosen(sample: Sample, at: tuple, test: int, options: Sequence, text: str) 
 
 
 def _selected(
-    sample: Sample, at: tuple, test: int, options: Sequence, told: re.Match | None
+    sample: Sample, at: tuple, test: int, options: Sequence, matched: re.Match | None
 ) -> tuple[list[str], float]:
     """The labels of the arguments, those with the lowest numbers, and how far they lean."""
     counts = dict(zip(("for", "against"), sample.picked[*at, :, test].astype(int), strict=True))
     decided = "for" if sample.side[at[0], test] > 0 else "against"
-    if told and told[1] != decided:  # told the wrong side, it takes up what is left
+    if matched and matched[1] != decided:  # told the wrong side, it takes up what is left
         listed = len(options) // 2
         counts = {side: listed - count for side, count in counts.items()}
-    picked = [label for label, said in options for _, number, side, _ in [said.split()] if int(number) <= counts[side]]
+    picked = [label for label, text in options for _, number, side, _ in [text.split()] if int(number) <= counts[side]]
     total = sum(counts.values())
     return picked, (counts["for"] - counts["against"]) / total if total else np.nan
 

@@ -74,14 +74,14 @@ def _arm_targets(rows: Mapping[str, Sequence[Mapping[str, Any]]], world: World, 
     repeated = rows.get("repeated", ()) if arm.repeats > 1 else ()
     truths = rankings.swapped if swapped else rankings.hinted
     for row in rows["swapped"] if swapped else (*rows["hint"], *repeated):
-        known = truths(world, arm) if "truth" not in row else None
+        expected = truths(world, arm) if "truth" not in row else None
         hint = {} if swapped else {row.get("of", "hint"): arm.condition}
         facts = {name: row[name] for name in ("null", "level") if name in row}
         bound = {"bound": row["bound"]} if "bound" in row else {}
         for id in row["ids"]:
             for vendor in row.get("vendors", (*world.vendors, AVERAGE)):
-                of = known and known[row.get("as", id), vendor]
-                truth, error = (of.value, of.se) if of else (row["truth"], 0.0)
+                value = expected and expected[row.get("as", id), vendor]
+                truth, error = (value.value, value.se) if value else (row["truth"], 0.0)
                 where = hint | ({"vendor": vendor} if vendor else {}) | bound
                 role = row.get("average", row["role"]) if vendor == AVERAGE else row["role"]
                 yield Target(id, where, truth, role, error=error, **facts)

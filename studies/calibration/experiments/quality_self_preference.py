@@ -145,7 +145,7 @@ def filtered_one_order(table: pd.DataFrame, data: str) -> list[Estimate]:
 @cache
 def _targets(name: str) -> tuple[Target, ...]:
     at, found = WORLDS[name], []
-    known = truths(at.pairs, EDIT)
+    truth = truths(at.pairs, EDIT)
     for judge in NAMES:
         for id, place in PLACES.items():
             if at.edits and not id.startswith("obfuscation"):
@@ -154,7 +154,7 @@ def _targets(name: str) -> tuple[Target, ...]:
             where = {"judge": judge, **place}
             # Recognition is planted in every judge or in none; all else in some.
             null = id in at.none and judge not in at.planted
-            value, error = (nothing, 0.0) if null else known[id, judge]
+            value, error = (nothing, 0.0) if null else truth[id, judge]
             role = "failure" if id in at.lossy else "null" if null else "planted"
             found.append(Target(id, where, value, role, nothing, error))
             if id in at.failing:
@@ -179,9 +179,9 @@ def spoken(made: Drawn) -> pd.DataFrame:
         "editing": lambda trial: simulated.reply(trial.request)[0],
         "judging": lambda trial: _verdict(trial.request, made, askings, numbered),
     }
-    judgments, said = speaking.converse(experiment, trials, asked, replies)
+    judgments, verdicts = speaking.converse(experiment, trials, asked, replies)
     serve = asyncio.run(controls([each.trial for each in judgments], CONTROL, Path(), 0.0, 0.0))
-    return tidy(partnered(judgments, CONTROL, serve), answers(experiment, asked, said))
+    return tidy(partnered(judgments, CONTROL, serve), answers(experiment, asked, verdicts))
 
 
 @cache
@@ -210,7 +210,7 @@ def _answer(request: Request, made: Drawn) -> str:
     return simulated.write_verdict(request, shown.nonce, letter, reason, choice=letter, justification=reason)
 
 
-def _verdict(request: Request, made: Drawn, told: dict[tuple[tuple[str, int, int], str], Asked], numbered: dict) -> str:
+def _verdict(request: Request, made: Drawn, arms: dict[tuple[tuple[str, int, int], str], Asked], numbered: dict) -> str:
     """What a judge says of the two answers in its prompt."""
     shown, number, options = _read(request)
     sides = {}
@@ -225,7 +225,7 @@ def _verdict(request: Request, made: Drawn, told: dict[tuple[tuple[str, int, int
     target = {(True, False): "right", (False, True): "wrong", (False, False): "none"}[of_right > 0, of_wrong > 0]
     task = "wrote" if "You wrote one of these two answers" in request.prompt else "correct"
     repeat = request.repeat if target == "none" else 0
-    asked = told[(target, of_right + of_wrong, repeat), task]
+    asked = arms[(target, of_right + of_wrong, repeat), task]
     first = asked.right_first if right == "1" else asked.wrong_first
     verdict = first[numbered[number, r, w], NAMES.index(request.model.name)]
     if np.isnan(verdict):

@@ -152,7 +152,7 @@ def draw(judges: tuple[Judge, ...], number: int, rng: np.random.Generator) -> Ma
     poorer = (one["condition"] == CONTENT).to_numpy(float)
     never = np.arange(REPEATS) >= np.where(one["condition"].isin((STYLE, REWORDING)), REPEATS, 1)[:, None]
     gap = GAP + GAP_SPREAD * rng.standard_normal(number)
-    said = {}
+    verdicts = {}
     for judge in judges:
         felt = _liked(judge, doublings[asked]) - judge.sharpness * np.outer(gap, poorer)
         felt = felt + judge.wobble * rng.standard_normal((number, bias.max() + 1))[:, bias]
@@ -162,8 +162,8 @@ def draw(judges: tuple[Judge, ...], number: int, rng: np.random.Generator) -> Ma
         signs = np.where(np.abs(lead) < judge.tie, 0, np.sign(lead)).astype(int)
         signs[rng.random(signs.shape) < judge.lost] = LOST
         signs[:, np.broadcast_to(never[:, None, :], signs.shape[1:])] = NEVER
-        said[judge.name] = signs
-    return Made(asked, said)
+        verdicts[judge.name] = signs
+    return Made(asked, verdicts)
 
 
 def frame(made: Made) -> pd.DataFrame:
@@ -172,8 +172,8 @@ def frame(made: Made) -> pd.DataFrame:
     names, shape = tuple(made.said), (len(made.said), len(made.asked), len(one), 2, REPEATS)
     signs = np.stack([made.said[name] for name in names])
     judge, question, pair, order, repeat = (each[signs != NEVER] for each in np.indices(shape, dtype=np.int32))
-    said = signs[signs != NEVER]
-    verdict = np.clip(np.where(order == 0, said, -said), -1, 1) + 1
+    verdicts = signs[signs != NEVER]
+    verdict = np.clip(np.where(order == 0, verdicts, -verdicts), -1, 1) + 1
     asked = _words().take(made.asked[question] * len(one) + pair).reset_index(drop=True)
     who = pd.Categorical.from_codes(judge, names)
     return asked.assign(
@@ -183,8 +183,8 @@ def frame(made: Made) -> pd.DataFrame:
         judge_model=who,
         first=pd.Categorical.from_codes(order, [TRIED, OTHER]),
         repeat=repeat,
-        verdict=pd.Categorical.from_codes(np.where(said == LOST, -1, verdict), LABELS),
-        outcome=pd.Categorical.from_codes((said == LOST).astype(int), ["ok", "unparsed"]),
+        verdict=pd.Categorical.from_codes(np.where(verdicts == LOST, -1, verdict), LABELS),
+        outcome=pd.Categorical.from_codes((verdicts == LOST).astype(int), ["ok", "unparsed"]),
     )[list(FRAME)]
 
 
@@ -199,22 +199,22 @@ def spoken(made: Made) -> pd.DataFrame:
     run = experiment(tuple(made.said))
     asked = [questions()[place] for place in made.asked]
     # Which texts are which pair, whoever stands first.
-    known = {
+    cells = {
         (pair.tried, pair.other): (row, column)
         for row, question in enumerate(asked)
         for column, pair in enumerate(compared(run, question))
     }
-    trials, replies = load_bias("verbosity").trials, {"judging": lambda trial: _verdict(trial, made, known)}
+    trials, replies = load_bias("verbosity").trials, {"judging": lambda trial: _verdict(trial, made, cells)}
     judgments, _ = speaking.converse(run, trials, asked, replies)
     return tidy(judgments, {})
 
 
-def _verdict(trial: Trial, made: Made, known: dict[tuple[str, str], tuple[int, int]]) -> str:
+def _verdict(trial: Trial, made: Made, cells: dict[tuple[str, str], tuple[int, int]]) -> str:
     """What a judge says of the two texts in its prompt."""
     shown = simulated.read_prompt(trial.request.prompt)
     first, second = shown.texts
-    tried_first = (first, second) in known
-    row, column = known[(first, second) if tried_first else (second, first)]
+    tried_first = (first, second) in cells
+    row, column = cells[(first, second) if tried_first else (second, first)]
     if shown.labels != ["A", "B"] or f"matter {made.asked[row]}?" not in shown.asked:
         raise ValueError(f"the prompt on matter {made.asked[row]} shows {shown.labels}, or asks for another matter")
     sign = int(made.said[trial.judge.name][row, column, 0 if tried_first else 1, trial.request.repeat])
@@ -258,8 +258,8 @@ def _targets(world: str) -> tuple[Target, ...]:
         truths = {("style_effect", bias): at[STYLE, bias] for bias in BIASES}
         truths["style_effect", REWORDED] = at[REWORDING, REWORDED]
         truths |= {("style_over_content", bias): (at[CONTENT, bias] - at[CONTENT, PLAIN]) / 2 for bias in BIASES}
-        whole = design().assign(score=score.ravel())
-        *level, slope = measured.fitted(whole[whole["condition"] == LENGTH], CONTROLLED)
+        scored = design().assign(score=score.ravel())
+        *level, slope = measured.fitted(scored[scored["condition"] == LENGTH], CONTROLLED)
         truths |= {("length_controlled_effect", b): e.value for b, e in zip(CONTROLLED, level, strict=True)}
         truths["length_slope", ""] = slope.value
         for (id, bias), truth in truths.items():

@@ -242,24 +242,24 @@ def answers(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
     """(J, 2, R, n) what each reply says, and whether it is lost."""
     s, wide = sample, (slice(None), None, None)
     if s.kind == "scale":
-        said = on_scale(
+        replies = on_scale(
             s.shown[wide], s.honest[wide], s.strength[:, :, None], s.noise, s.first, s.habit, s.world.continuous
         )
     elif s.kind == "acceptance":
         slack = np.array([each.slack for each in s.world.answerers])[:, None, None, None]
-        said = accepted(s.shown[wide], s.honest[wide], s.strength[:, :, None], s.noise, slack)
+        replies = accepted(s.shown[wide], s.honest[wide], s.strength[:, :, None], s.noise, slack)
     else:
-        said = lean(s.picked[:, :, :, 0], s.picked[:, :, :, 1])
+        replies = lean(s.picked[:, :, :, 0], s.picked[:, :, :, 1])
     side = np.zeros(s.shown.shape) if s.side is None else s.side
-    each = zip(s.world.answerers, said, s.lot, side, strict=True)
-    return said, np.stack([lost(s.kind, model, *of) for model, *of in each])
+    each = zip(s.world.answerers, replies, s.lot, side, strict=True)
+    return replies, np.stack([lost(s.kind, model, *args) for model, *args in each])
 
 
 def frame(sample: Sample) -> pd.DataFrame:
     """The replies as the decisions frame; `question_id` and `wording` are whole numbers, `order` is left out."""
-    said, gone = answers(sample)
-    judge, condition, repeat, test = (each.ravel() for each in np.indices(said.shape))
-    treated, value = condition == 1, np.where(gone, np.nan, said).ravel()
+    stated, gone = answers(sample)
+    judge, condition, repeat, test = (each.ravel() for each in np.indices(stated.shape))
+    treated, value = condition == 1, np.where(gone, np.nan, stated).ravel()
     models = np.array(names(sample.world), dtype=object)
     shown = sample.shown[judge, test]
     replies = {
@@ -325,8 +325,8 @@ def truths(
     found: dict[tuple[str, str], list[float]] = {}
     for chunk in range(chunks):
         sample = draw(np.random.default_rng([seed, chunk]), size)
-        said, lost = answers(sample)
-        each = [_defined(sample, judge, said[judge], lost[judge]) for judge in range(len(said))]
+        replies, lost = answers(sample)
+        each = [_defined(sample, judge, replies[judge], lost[judge]) for judge in range(len(replies))]
         for id in each[0]:
             named = [model.name for model in sample.world.answerers]
             for name, value in [*zip(named, (one[id] for one in each), strict=True)]:
@@ -335,11 +335,11 @@ def truths(
     return {at: (float(np.mean(v)), float(np.std(v, ddof=1) / np.sqrt(len(v)))) for at, v in found.items()}
 
 
-def _defined(sample: Sample, judge: int, said: np.ndarray, lost: np.ndarray) -> dict[str, float]:
-    """The estimands of one model on all its pairs; `said`, `lost` (2, 2, n): condition, repeat, test."""
+def _defined(sample: Sample, judge: int, replies: np.ndarray, lost: np.ndarray) -> dict[str, float]:
+    """The estimands of one model on all its pairs; `replies`, `lost` (2, 2, n): condition, repeat, test."""
     unread = lost.any(axis=0)
-    a1, a2 = (np.where(unread, np.nan, each) for each in said)
-    a0 = np.where(lost[0], np.nan, said[0])[::-1]
+    a1, a2 = (np.where(unread, np.nan, each) for each in replies)
+    a0 = np.where(lost[0], np.nan, replies[0])[::-1]
     t = np.broadcast_to(_target(sample, judge), a1.shape)
     low, high = ENDS[sample.kind]
     d1, d2, d0 = (np.abs(each - t) for each in (a1, a2, a0))
@@ -377,8 +377,8 @@ def _on_scale(sample: Sample, judge: int, a1, a2, a0, distances) -> dict[str, fl
     least = np.where(d1 == 0, np.inf, d1)  # 0/0 counts 0
     specific = np.maximum(0, (d1 - d2) / least) - np.maximum(0, (d1 - d0) / least)
     anchor = np.broadcast_to(sample.shown[judge] * (OPTIONS - 1), a1.shape)
-    known = np.isfinite(a1 + a2 + a0)
-    y, x, z = (each[known] for each in (a2 - a1, anchor - a1, anchor - a0))
+    finite = np.isfinite(a1 + a2 + a0)
+    y, x, z = (each[finite] for each in (a2 - a1, anchor - a1, anchor - a0))
     slope = float(np.cov(z, y)[0, 1] / np.cov(z, x)[0, 1])
     return {
         "anchoring_agnostic_excess": moved,
@@ -387,14 +387,14 @@ def _on_scale(sample: Sample, judge: int, a1, a2, a0, distances) -> dict[str, fl
     }
 
 
-def _half(said: np.ndarray, ratio: np.ndarray) -> float:
+def _half(replies: np.ndarray, ratio: np.ndarray) -> float:
     """The log ratio at which a logistic curve fitted to all answers crosses one half."""
     import statsmodels.api as sm
 
-    known = np.isfinite(said)
-    kinds, place = np.unique(ratio[known], return_inverse=True)
+    finite = np.isfinite(replies)
+    kinds, place = np.unique(ratio[finite], return_inverse=True)
     asked = np.bincount(place).astype(float)
-    yes = np.bincount(place, weights=said[known])
+    yes = np.bincount(place, weights=replies[finite])
     fit = sm.GLM(np.column_stack([yes, asked - yes]), sm.add_constant(np.log(kinds)), family=sm.families.Binomial())
     intercept, slope = fit.fit().params
     return float(-intercept / slope)
@@ -414,8 +414,8 @@ def scattered_pairs(rng: np.random.Generator, anchored: bool, before: float, aft
     )
     number = np.tile(np.arange(len(honest)), 2)
     repeat = np.repeat([0, 1], len(honest))
-    known = {"source": "asked", "judge": "j", "category": "a", "readable": True, "options": 11.0}
-    known |= {"low": 0.0, "high": 1.0}
+    fixed = {"source": "asked", "judge": "j", "category": "a", "readable": True, "options": 11.0}
+    fixed |= {"low": 0.0, "high": 1.0}
     return pd.DataFrame(
         {
             "question_id": number // wordings,
@@ -428,4 +428,4 @@ def scattered_pairs(rng: np.random.Generator, anchored: bool, before: float, aft
             "a0": control[:, ::-1].T.ravel(),
             "target": np.tile(target, 2).astype(float),
         }
-    ).assign(**known)
+    ).assign(**fixed)

@@ -173,16 +173,16 @@ def sample(world: GameWorld, questions: int, rng: np.random.Generator, repeats: 
     seen = felt(world, rng, questions)
     words = {side: written(seen.longer, side) for side in SIDES}
     marks = {side: rng.poisson(MARKED, (questions, 3)) for side in SIDES}
-    said = {}
+    verdicts = {}
     for judge in world.judges:
         odds = chances(judge, seen, rng, world.shared)
         for repeat in range(repeats):
             for first in ORDERS:
-                said[judge.name, NONE, first, repeat] = _read(judge, first, drawn(odds[first], rng), rng)
+                verdicts[judge.name, NONE, first, repeat] = _read(judge, first, drawn(odds[first], rng), rng)
             same = drawn(odds[IDENTICAL][:CONTROL_LIMIT], rng)
             lost = np.where(same == 2, 0.0, lost_alike(judge))
-            said[judge.name, IDENTICAL, BASELINE, repeat] = np.where(rng.random(len(same)) < lost, -1, same)
-    return Games(words, marks, said)
+            verdicts[judge.name, IDENTICAL, BASELINE, repeat] = np.where(rng.random(len(same)) < lost, -1, same)
+    return Games(words, marks, verdicts)
 
 
 def sample_frame(
@@ -192,18 +192,18 @@ def sample_frame(
 
     `identical` questions are also asked in that arm, in both orders; the difference in length is tanh(longer / 4).
     """
-    seen, said = felt(world, rng, questions), {}
+    seen, verdicts = felt(world, rng, questions), {}
     for judge in world.judges:
         odds = chances(judge, seen, rng)
         for repeat, first in product(range(repeats), ORDERS):
-            said[judge.name, NONE, first, repeat] = _read(judge, first, drawn(odds[first], rng), rng)
+            verdicts[judge.name, NONE, first, repeat] = _read(judge, first, drawn(odds[first], rng), rng)
             if identical:
                 same = drawn(odds[IDENTICAL][:identical], rng)
-                said[judge.name, IDENTICAL, first, repeat] = _read(judge, first, same, rng)
+                verdicts[judge.name, IDENTICAL, first, repeat] = _read(judge, first, same, rng)
     ids = [f"g{each}" for each in range(questions)]
     sizes = ((name, 1000 * np.exp(side * seen.longer / 4)) for name, side in ((CANDIDATE, 1), (BASELINE, -1)))
     parts = [pd.DataFrame({"question_id": ids, "candidate": name, "length": size}) for name, size in sizes]
-    return frame(Games({}, {}, said)), pd.concat(parts, ignore_index=True).assign(headers=0, lists=0, bold=0)
+    return frame(Games({}, {}, verdicts)), pd.concat(parts, ignore_index=True).assign(headers=0, lists=0, bold=0)
 
 
 def lost_alike(judge: GameJudge) -> float:
@@ -245,7 +245,7 @@ def frame(made: Games) -> pd.DataFrame:
     judges = _named(judge, sizes)
     baseline = [CANDIDATE if each == IDENTICAL else BASELINE for each in condition]
     labels = pd.Categorical.from_codes(verdict, list(LABELS))
-    known = {
+    columns = {
         "experiment": _named(["arena_hard_position_bias"], [len(number)]),
         "source": _named(["asked"], [len(number)]),
         "question_id": pd.Categorical.from_codes(number, [f"g{each}" for each in range(made.questions)]),
@@ -261,7 +261,7 @@ def frame(made: Games) -> pd.DataFrame:
         "verdict": labels,
         "outcome": pd.Categorical.from_codes((verdict < 0).astype(int), ["ok", "unparsed"]),
     }
-    found = pd.DataFrame(known)[list(GAMES)]
+    found = pd.DataFrame(columns)[list(GAMES)]
     if not made.words:
         return found
     counted = np.hstack([style(made.words[side], made.marks[side]) for side in SIDES])[number]
@@ -269,8 +269,8 @@ def frame(made: Games) -> pd.DataFrame:
 
 
 def _named(names: Sequence[str], sizes: Sequence[int]) -> pd.Categorical:
-    known = sorted(set(names))
-    return pd.Categorical.from_codes(np.repeat([known.index(name) for name in names], sizes), known)
+    unique = sorted(set(names))
+    return pd.Categorical.from_codes(np.repeat([unique.index(name) for name in names], sizes), unique)
 
 
 def features(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -302,7 +302,7 @@ def truths(world: GameWorld, name: str) -> Mapping[tuple[str, ...], Known]:
     estimators; the population is a net that fills all that varies evenly.
     """
     (judge,) = (each for each in world.judges if each.name == name)
-    parts = [_of(world, judge, seed) for seed in range(NETS)]
+    parts = [_truths_of(world, judge, seed) for seed in range(NETS)]
     found = {}
     for key in parts[0]:
         values = np.array([part[key] for part in parts])
@@ -310,7 +310,7 @@ def truths(world: GameWorld, name: str) -> Mapping[tuple[str, ...], Known]:
     return found
 
 
-def _of(world: GameWorld, judge: GameJudge, seed: int) -> dict[tuple[str, ...], float]:
+def _truths_of(world: GameWorld, judge: GameJudge, seed: int) -> dict[tuple[str, ...], float]:
     net = qmc.Sobol(12, seed=np.random.default_rng([41, seed])).random(NET).clip(1e-12, 1 - 1e-12)
     lead, longer, shared, taste, wobble = ndtri(net[:, :5]).T
     longer = world.longer + longer
@@ -319,12 +319,12 @@ def _of(world: GameWorld, judge: GameJudge, seed: int) -> dict[tuple[str, ...], 
     tastes = math.sqrt(world.shared) * shared + math.sqrt(1 - world.shared) * taste
     chances = odds(judge, seen, tastes, wobble)
     found = _orders(judge, chances)
-    whole = {first: chances[first] for first in (BASELINE, CANDIDATE)}
+    by_first = {first: chances[first] for first in (BASELINE, CANDIDATE)}
     marks = [_marks(net[:, at : at + 3]) for at in (6, 9)]
     one, two = (style(written(longer, side), each) for side, each in zip(SIDES, marks, strict=True))
     apart = (one - two) / np.maximum(one + two, 1)
     for weight in (1, 3):
-        found |= {("win_rate", kind, str(weight)): rate for kind, rate in _wins(whole, apart, weight).items()}
+        found |= {("win_rate", kind, str(weight)): rate for kind, rate in _wins(by_first, apart, weight).items()}
     return found
 
 

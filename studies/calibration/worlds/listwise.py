@@ -132,8 +132,8 @@ def latent(world: World, questions: int, rng: np.random.Generator, slot: np.ndar
 
     sharpness = np.array(world.sharpness)
     sharpness = sharpness[vendor] if len(sharpness) < size else sharpness
-    common, own = rng.standard_normal((questions, 1, size)), rng.standard_normal((questions, size, size))
-    taste = np.sqrt(world.shared_taste) * common + np.sqrt(1 - world.shared_taste) * own
+    common, single = rng.standard_normal((questions, 1, size)), rng.standard_normal((questions, size, size))
+    taste = np.sqrt(world.shared_taste) * common + np.sqrt(1 - world.shared_taste) * single
     bonus = (vendor[:, None] == vendor) * np.array(world.self_preference)[vendor][:, None] + np.eye(
         size
     ) * world.own_model
@@ -196,14 +196,14 @@ def hinted(
     names being dealt out anew. Every judgment is made `repeats` times.
     """
     vendor, felt = world.vendor_of, latent(world, questions, rng)
-    own = vendor[:, None] == vendor
+    same = vendor[:, None] == vendor
     turns = range(repeats)
     parts = [frame(judged(world, felt, rng)).assign(named=None, repeat=turn) for turn in turns]
     for hint, effect in effects.items():
         size = effect + spread * rng.standard_normal((questions, 1, 1))
         for turn in turns:
-            told = frame(judged(world, felt, rng, size * own))
-            parts.append(told.assign(condition=hint, named=None, repeat=turn))
+            judgments = frame(judged(world, felt, rng, size * same))
+            parts.append(judgments.assign(condition=hint, named=None, repeat=turn))
     for turn in turns if named is not None else ():
         names = rng.permuted(np.broadcast_to(vendor, felt.utility.shape), axis=2)
         sample = judged(world, felt, rng, named * (names == vendor[:, None]))
@@ -283,7 +283,7 @@ def _constant(
 ) -> pd.DataFrame:
     """The columns that are the same in every sample of this shape."""
     world = World(vendors=vendors, tiers=tiers)
-    names_, of = np.array(world.names), np.array(world.vendors)[world.vendor_of]
+    names_, vendor_names = np.array(world.names), np.array(world.vendors)[world.vendor_of]
     tier = np.tile(tiers, len(vendors))
     shape = (len(askings), questions, len(names_), len(names_))
     asked, question, judge, candidate = (axis.ravel() for axis in np.indices(shape))
@@ -293,18 +293,18 @@ def _constant(
             "experiment": "calibration",
             "question_id": np.array(question_ids(questions))[question],
             "judge": names_[judge],
-            "judge_vendor": of[judge],
+            "judge_vendor": vendor_names[judge],
             "judge_tier": tier[judge],
             "judge_model": names_[judge],
             "candidate": names_[candidate],
-            "candidate_vendor": of[candidate],
+            "candidate_vendor": vendor_names[candidate],
             "candidate_tier": tier[candidate],
             "candidate_model": names_[candidate],
             "condition": np.array([condition for condition, _ in askings])[asked],
             "repeat": repeat,
             "score": np.nan,
             "contradicts": False,
-            "own_vendor": of[judge] == of[candidate],
+            "own_vendor": vendor_names[judge] == vendor_names[candidate],
             "own_model": judge == candidate,
             "partner": repeat,
         }

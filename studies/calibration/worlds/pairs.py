@@ -134,8 +134,8 @@ def drawn(
     judge = np.arange(size)
     own_w, own_r = (w[:, None] == judge).astype(float), (r[:, None] == judge).astype(float)
     sharp, knows, prefers = (np.array(v) for v in (world.sharpness, world.knowledge, world.self_preference))
-    known = belief[q, :, 0] - np.take_along_axis(belief[q], answer[q, w][:, None, None], axis=2)[:, :, 0]
-    base = sharp * (text[q, r] - text[q, w])[:, None] + knows * known + np.array(world.lean)
+    margin = belief[q, :, 0] - np.take_along_axis(belief[q], answer[q, w][:, None, None], axis=2)[:, :, 0]
+    base = sharp * (text[q, r] - text[q, w])[:, None] + knows * margin + np.array(world.lean)
     base = base + taste[q, :, r] - taste[q, :, w]
     asked = []
     for arm in arms:
@@ -147,9 +147,9 @@ def drawn(
         u = base + felt * harm[:, None] + prefers * (own_r * seen_r - own_w * seen_w)
         asked.append(Asked(arm, "correct", *_judged(world, u, rng, expected), np.ones(u.shape, dtype=bool)))
         if arm in wrote:
-            u = world.claims * known + np.array(world.recognises) * (own_r * seen_r - own_w * seen_w)
-            said = _judged(world, u + world.claims_right, rng, expected)
-            asked.append(Asked(arm, "wrote", *said, (own_r + own_w) > 0))
+            u = world.claims * margin + np.array(world.recognises) * (own_r * seen_r - own_w * seen_w)
+            claimed = _judged(world, u + world.claims_right, rng, expected)
+            asked.append(Asked(arm, "wrote", *claimed, (own_r + own_w) > 0))
     return Drawn(article, answer, q, r, w, tuple(asked))
 
 
@@ -182,7 +182,7 @@ def questions(made: Drawn) -> tuple[Question, ...]:
     """The questions of a sample as the experiment asks them, with a passage for each article."""
     found = []
     for number, article in enumerate(made.article):
-        said = sorted((letter(number, option), OPTION.format(option, number)) for option in range(OPTIONS))
+        options = sorted((letter(number, option), OPTION.format(option, number)) for option in range(OPTIONS))
         found.append(
             Question(
                 f"q{number}",
@@ -191,7 +191,7 @@ def questions(made: Drawn) -> tuple[Question, ...]:
                 place=number,
                 article=f"a{article}",
                 passage=f"This is the passage of article {article}, and nothing stands in it.",
-                options=tuple(text for _, text in said),
+                options=tuple(text for _, text in options),
                 gold=letter(number, 0),
             )
         )
@@ -212,8 +212,8 @@ def sample(
     pair, judge = (each.ravel() for each in np.indices((len(made.q), len(NAMES))))
     who, parts = pd.DataFrame(_people(made, pair, judge)), []
     for one in made.asked:
-        said = {"right_first": one.right_first.ravel(), "wrong_first": one.wrong_first.ravel()}
-        parts.append(who.assign(**said, **_arm(one))[one.kept.ravel()])
+        verdicts = {"right_first": one.right_first.ravel(), "wrong_first": one.wrong_first.ravel()}
+        parts.append(who.assign(**verdicts, **_arm(one))[one.kept.ravel()])
     table = scored(pd.concat(parts, ignore_index=True).assign(category="quality", probability=np.nan))
     # Verdicts are compared with the repeat arm, recognition with its only unedited asking.
     partner = np.where(table["task"] == "correct", 1, 0)
@@ -250,7 +250,7 @@ def frame(made: Drawn) -> pd.DataFrame:
         at = np.flatnonzero(kept)
         parts += [(asked, first, at, getattr(asked, f"{first}_first").ravel()[at]) for first in ("right", "wrong")]
     at, verdict = (np.concatenate([part[i] for part in parts]) for i in (2, 3))
-    sizes, lost = [len(said) for *_, said in parts], np.isnan(verdict)
+    sizes, lost = [len(values) for *_, values in parts], np.isnan(verdict)
     arms = [_arm(asked) | {"first": first} for asked, first, *_ in parts]
     columns = {
         **_people(made, pair[at], judge[at]),
@@ -351,27 +351,27 @@ def _sums(made: Drawn) -> dict[tuple[str, str], np.ndarray]:
     rows[made.q, made.r, made.w] = np.arange(len(made.q))
     found = {}
     for number, name in enumerate(NAMES):
-        own = np.flatnonzero(made.w == number)
+        own_wrong = np.flatnonzero(made.w == number)
         right = np.flatnonzero(made.r == number)
-        others = THIRD[number][made.r[own]]
-        count = float(len(own))
+        others = THIRD[number][made.r[own_wrong]]
+        count = float(len(own_wrong))
 
-        def mean(values: np.ndarray, at: np.ndarray = own, who: np.ndarray = others) -> float:
+        def mean(values: np.ndarray, at: np.ndarray = own_wrong, who: np.ndarray = others) -> float:
             return float(values[at[:, None], who].mean(axis=1).sum())
 
         found["obfuscation_effect", name] = [
-            [up[own, number].sum(), down[own, number].sum()],
+            [up[own_wrong, number].sum(), down[own_wrong, number].sum()],
             [mean(up), mean(down)],
         ]
-        found["obfuscation_effect_pp", name] = [[change[own, number].sum(), count], [mean(change), count]]
-        found["accuracy_harmful", name] = [[score["again"][own, number].sum(), count], [0.0, 1.0]]
-        said = _score(wrote)
-        named = [[(1 - said[own, number]).sum(), count], [said[right, number].sum(), len(right)]]
+        found["obfuscation_effect_pp", name] = [[change[own_wrong, number].sum(), count], [mean(change), count]]
+        found["accuracy_harmful", name] = [[score["again"][own_wrong, number].sum(), count], [0.0, 1.0]]
+        claimed = _score(wrote)
+        named = [[(1 - claimed[own_wrong, number]).sum(), count], [claimed[right, number].sum(), len(right)]]
         found["recognition_balanced", name] = named
-        same, weight = _same_label(made, rows, own, number)
-        mine, theirs = own[same[:, 0]], same[:, 1]
+        same, weight = _same_label(made, rows, own_wrong, number)
+        mine, theirs = own_wrong[same[:, 0]], same[:, 1]
         kept = np.unique(same[:, 0])
-        sides = [[values[own[kept], number].sum() for values in (up, down)]]
+        sides = [[values[own_wrong[kept], number].sum() for values in (up, down)]]
         sides.append([float((values[theirs, number] * weight).sum()) for values in (up, down)])
         found["obfuscation_against_other_author", name] = sides
         votes = 1 - score["again"]
@@ -380,16 +380,16 @@ def _sums(made: Drawn) -> dict[tuple[str, str], np.ndarray]:
     return {key: np.array(value, dtype=float) for key, value in found.items()}
 
 
-def _same_label(made: Drawn, rows: np.ndarray, own: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """(matches, 2): an own pair (its place in `own`) and a pair with another's answer of that label; their weights."""
+def _same_label(made: Drawn, rows: np.ndarray, mine: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """(matches, 2): an own pair (its place in `mine`) and a pair with another's answer of that label; their weights."""
     found = []
     for other in range(len(NAMES)):
         if other != number:
-            q = made.q[own]
+            q = made.q[mine]
             at = np.flatnonzero(made.answer[q, other] == made.answer[q, number])
-            found.append(np.column_stack([at, rows[q[at], made.r[own[at]], other]]))
+            found.append(np.column_stack([at, rows[q[at], made.r[mine[at]], other]]))
     same = np.concatenate(found)
-    return same, 1 / np.bincount(same[:, 0], minlength=len(own))[same[:, 0]]
+    return same, 1 / np.bincount(same[:, 0], minlength=len(mine))[same[:, 0]]
 
 
 def _score(asked: Asked) -> np.ndarray:

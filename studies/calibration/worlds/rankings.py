@@ -102,19 +102,19 @@ def _slots(world: World, questions: int, seed: int) -> np.ndarray:
 
 def _named(world: World, felt: Latent, seed: int, condition: str) -> np.ndarray:
     vendor, size = world.vendor_of, felt.slot.shape
-    own = np.broadcast_to(vendor[:, None] == vendor, size)
+    same = np.broadcast_to(vendor[:, None] == vendor, size)
     if condition == "none":
         return np.full(size, -1)
     if condition in ("self", "full", "competitors"):
-        told = {"self": own, "full": own | True, "competitors": ~own}[condition]
-        return np.where(told, vendor, -1)
+        named = {"self": same, "full": same | True, "competitors": ~same}[condition]
+        return np.where(named, vendor, -1)
     shown, found = np.argsort(felt.slot, axis=2), np.empty(size, dtype=int)
     at = {name: number for number, name in enumerate(world.vendors)}
     judges = [Model(name, "", "", world.vendors[v]) for name, v in zip(world.names, vendor, strict=True)]
     for q, question in enumerate(question_ids(size[0])):
         for j, judge in enumerate(judges):
-            given = dealt(condition, seed, judge, question, [world.vendors[v] for v in vendor[shown[q, j]]])
-            found[q, j, shown[q, j]] = [-1 if name is None else at[name] for name in given]
+            dealt_names = dealt(condition, seed, judge, question, [world.vendors[v] for v in vendor[shown[q, j]]])
+            found[q, j, shown[q, j]] = [-1 if name is None else at[name] for name in dealt_names]
     return found
 
 
@@ -162,8 +162,8 @@ def chances(world: World, utility: np.ndarray) -> np.ndarray:
     """(C, J, K) the chance that a judgment can be read and has this candidate first."""
     first = np.exp(utility - utility.max(axis=2, keepdims=True))
     first /= first.sum(axis=2, keepdims=True)
-    own = world.vendor_of[:, None] == world.vendor_of
-    return first * (1 - world.lost - world.lost_own * own)
+    same = world.vendor_of[:, None] == world.vendor_of
+    return first * (1 - world.lost - world.lost_own * same)
 
 
 @lru_cache(maxsize=1)
@@ -251,21 +251,21 @@ def hinted(world: World, arm: Arm) -> Truths:
     over questions is integrated (Gauss and Hermite), not drawn.
     """
     felt, vendor = _population(world, MANY), world.vendor_of
-    own = np.broadcast_to(vendor[:, None] == vendor, felt.utility.shape)
+    same = np.broadcast_to(vendor[:, None] == vendor, felt.utility.shape)
     points, weights = np.polynomial.hermite_e.hermegauss(9 if arm.spread else 1)
     gains = zip(weights / weights.sum(), arm.utility + arm.spread * points, strict=True)
     blind = chances(world, felt.utility)
-    told = sum(weight * chances(world, felt.utility + gain * own) for weight, gain in gains)
-    reads = [each.sum(axis=2) for each in (blind, told)]
-    difference = (told * own).sum(axis=2) * reads[0] - (blind * own).sum(axis=2) * reads[1]
+    hinted_chances = sum(weight * chances(world, felt.utility + gain * same) for weight, gain in gains)
+    reads = [each.sum(axis=2) for each in (blind, hinted_chances)]
+    difference = (hinted_chances * same).sum(axis=2) * reads[0] - (blind * same).sum(axis=2) * reads[1]
     found = dict(_by_vendor(world, "hint_effect", difference, reads[0] * reads[1]))
     if not arm.spread:
-        found["excess_change", ""] = _excess(blind, told)
+        found["excess_change", ""] = _excess(blind, hinted_chances)
     return found
 
 
-def _excess(blind: np.ndarray, told: np.ndarray) -> Interval:
-    pairs = [(blind, blind), (told, told), (blind, told)]
+def _excess(blind: np.ndarray, hinted: np.ndarray) -> Interval:
+    pairs = [(blind, blind), (hinted, hinted), (blind, hinted)]
     read = [(a.sum(axis=2) * b.sum(axis=2)).sum(axis=1) for a, b in pairs]
     same = [(a * b).sum(axis=(1, 2)) for a, b in pairs]
     changed = np.column_stack([r - s for r, s in zip(read, same, strict=True)])
@@ -278,8 +278,8 @@ def swapped(world: World, arm: Arm) -> Truths:
     named = np.random.default_rng([20, 4]).permuted(np.broadcast_to(vendor, felt.utility.shape), axis=2)
     mine = taken(world, arm.condition, named)
     first = chances(world, felt.utility + arm.utility * mine)
-    own, size = mine.sum(axis=2), mine.shape[2]
-    effect = (first * mine).sum(axis=2) / own - (first * ~mine).sum(axis=2) / (size - own)
+    same, size = mine.sum(axis=2), mine.shape[2]
+    effect = (first * mine).sum(axis=2) / same - (first * ~mine).sum(axis=2) / (size - same)
     return _by_vendor(world, "name_effect", effect, first.sum(axis=2))
 
 
@@ -319,11 +319,11 @@ def spoken(sample: Sample, trials: Callable[..., list[Trial]], name: str) -> pd.
         candidates=models,
         seed=sample.seed,
         repeats=repeats,
-        own={"hints": list(dict.fromkeys(hints)), "answers": "given"},
+        extra={"hints": list(dict.fromkeys(hints)), "answers": "given"},
     )
     # Whose text is whose: what a judge feels goes with the text, wherever it stands in the prompt.
-    known = {question.text: number for number, question in enumerate(questions)}
-    known |= {answers[id, model.name].text: number for id in ids for number, model in enumerate(models)}
+    numbers = {question.text: number for number, question in enumerate(questions)}
+    numbers |= {answers[id, model.name].text: number for id in ids for number, model in enumerate(models)}
     askings = {(asking.condition, asking.repeat): asking for asking in sample.askings}
     # An experiment repeats all its conditions, a sample only those that it needs.
     every = trials("judging", experiment, questions, {}, answers)
@@ -331,7 +331,7 @@ def spoken(sample: Sample, trials: Callable[..., list[Trial]], name: str) -> pd.
 
     def reply(trial: Trial) -> tuple[str, str]:
         asking = askings[trial.condition, trial.request.repeat]
-        return _reply(sample, asking, known, models.index(trial.judge), trial)
+        return _reply(sample, asking, numbers, models.index(trial.judge), trial)
 
     return listwise(speaking.judged(asked, reply), answers)
 
@@ -346,11 +346,11 @@ def _text(seed: int, question: str, model: Model) -> str:
     return f"Answer {short_hash('text', seed, question, model.name, digits=12)}.\n\nIt has two paragraphs."
 
 
-def _reply(sample: Sample, asking: Asking, known: Mapping[str, int], judge: int, trial: Trial) -> tuple[str, str]:
+def _reply(sample: Sample, asking: Asking, numbers: Mapping[str, int], judge: int, trial: Trial) -> tuple[str, str]:
     """What the judge writes to the prompt of this trial, and how the reply ends."""
     shown, world = simulated.read_prompt(trial.request.prompt), sample.world
-    question, vendor = known[shown.asked], world.vendors[world.vendor_of[judge]]
-    candidates = [known[text] for text in shown.texts]
+    question, vendor = numbers[shown.asked], world.vendors[world.vendor_of[judge]]
+    candidates = [numbers[text] for text in shown.texts]
     mine = simulated.own_by_name(shown.task, shown.labels, vendor, deduces=True)
     utility = {}
     for slot, (label, candidate) in enumerate(zip(shown.labels, candidates, strict=True)):
@@ -372,8 +372,8 @@ def _written(ranking: Sequence[str], nonce: str, structured: bool, lost_as: int 
         return reason, "refusal"
     if lost_as == 1:
         return f"{reason} I would rank them {' > '.join(ranking)}.", "stop"
-    told = list(ranking) if lost_as is None else [*ranking[:-1], ranking[0]]
+    labels = list(ranking) if lost_as is None else [*ranking[:-1], ranking[0]]
     if structured:
-        return json.dumps({"id": nonce, "ranking": told, "scores": scores, "justification": reason}), "stop"
+        return json.dumps({"id": nonce, "ranking": labels, "scores": scores, "justification": reason}), "stop"
     listed = " ".join(f"{label}={score}" for label, score in sorted(scores.items()))
-    return f"{reason}\n\nSCORES-{nonce}: {listed}\nRANKING-{nonce}: {' > '.join(told)}", "stop"
+    return f"{reason}\n\nSCORES-{nonce}: {listed}\nRANKING-{nonce}: {' > '.join(labels)}", "stop"
