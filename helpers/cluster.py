@@ -127,7 +127,7 @@ def remote(task: Task, run: Runner = execute, needs: Sequence[str] = ()) -> Outc
     with TemporaryDirectory(prefix="recuse-cell-", dir=worker.local_directory, ignore_cleanup_errors=True) as name:
         try:
             outcome = run_cell(task, Path(name), run)
-        except Exception as error:  # what it has paid for comes home all the same
+        except Exception as error:  # its replies are merged all the same
             told = redact(f"{type(error).__name__}: {error}")
             outcome = Outcome(dict.fromkeys(task.cell.notebooks, told), spent_usd=task.budget_usd)
         # Errors name files where they will lie: in the folder of the cell.

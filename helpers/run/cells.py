@@ -1,4 +1,4 @@
-"""The cells of a matrix: each run in a folder of its own, what comes home, and what was found."""
+"""The cells of a matrix: each run in a folder of its own, the replies merged from it, and its results."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def run_cell(task: Task, folder: Path, run: Runner = execute) -> Outcome:
             errors[experiment] = result.error
         try:
             spent = spent_on(new_lines(task, folder))
-        except ValueError:  # nobody can tell: what came is brought home all the same
+        except ValueError:  # nobody can tell: what came is merged all the same
             untold = True
         untold = untold or result.untold
         spent = max(spent, task.budget_usd) if untold else spent
@@ -342,7 +342,7 @@ def take_in(lines: Path, replies: Path) -> None:
         here = sorted(lines.glob("*.jsonl"))
         for path in here:
             stack.callback(_locked(path).release)
-        for each in store.bring_home(lines, replies, _locked) if here else ():
+        for each in store.merge_usable(lines, replies, _locked) if here else ():
             if each.left:
                 numbers = ", ".join(str(line.number) for line in each.left)
                 path = store.file_of(replies, each.model)

@@ -286,11 +286,11 @@ def run_matrix(matrix: Matrix, opened: Opener, tell: Callable[[Cell, Outcome], N
                             waiting.insert(0, id)
                         else:
                             _ended(matrix, id, future, engine.lost)
-                        del running[future]  # not before what came is home: an interrupt would lose it
+                        del running[future]  # not before its replies are merged: an interrupt would lose them
                         if not again:
                             tell(matrix.cells[id], matrix.outcomes[id])
     finally:
-        with ExitStack() as last:  # where one cannot be brought home, the others are
+        with ExitStack() as last:  # where one cannot be merged, the others are
             for id in matrix.cells:
                 last.callback(take_in, matrix.place(id) / REPLIES, matrix.replies)
             for future, id in [each for each in running.items() if each[0].done() and not each[0].cancelled()]:
@@ -341,7 +341,7 @@ def _error(future: Future) -> BaseException | None:
 
 
 def _ended(matrix: Matrix, id: str, future: Future, lost: tuple[type[BaseException], ...]) -> None:
-    """Bring home what a cell has left, and write down what became of it."""
+    """Merge the replies of a cell into the main store, and record what became of it."""
     cell, place, error = matrix.cells[id], matrix.place(id), _error(future)
     if error is None:
         outcome = future.result()

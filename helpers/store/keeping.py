@@ -221,7 +221,7 @@ def contents(path: Path, cost: Cost) -> Contents:
 class Joined:
     """What came to the file of one model: `new` replies, `further` ones to keys that have one (the first counts).
 
-    `failures` brought no reply; `same` were here already; `torn` last lines are left out. `left`: see `bring_home`.
+    `failures` brought no reply; `same` were here already; `torn` last lines are left out. `left`: see `merge_usable`.
     """
 
     model: str
@@ -275,7 +275,7 @@ def merge(other: Path, folder: Path) -> list[Joined]:
     return _take([(path, path.stem) for path in found], folder, bears=("torn",))
 
 
-def bring_home(other: Path, folder: Path, lock: Callable[[Path], Any] = _locked) -> list[Joined]:
+def merge_usable(other: Path, folder: Path, lock: Callable[[Path], Any] = _locked) -> list[Joined]:
     """As `merge`, of what a run has left in a store of its own, read as runs read it (`usable`).
 
     A line that no run can use goes to `<file>.damaged`, as in a repair. `lock` waits for the lock of a file.

@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -416,19 +417,19 @@ def test_who_takes_a_file_just_before_replies_come_home_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left, main = put(tmp_path / "left", ok(MODEL, "a", "a")).parent, tmp_path / "main"
-    bring_home, heard, told = store.bring_home, threading.Event(), []
+    merge_usable, heard, told = store.merge_usable, threading.Event(), []
 
     def taken(*given: Any) -> list[Any]:
         lock = store.try_lock(store.file_of(main, MODEL.name))  # a run of the main store begins to ask
         threading.Thread(target=lambda: (heard.wait(60), lock.release())).start()
-        return bring_home(*given)
+        return merge_usable(*given)
 
     def notice(text: str) -> None:
         told.append(text)
         heard.set()
 
-    monkeypatch.setattr(store, "bring_home", taken)
-    monkeypatch.setattr(judge, "notice", notice)
+    monkeypatch.setattr(store, "merge_usable", taken)
+    monkeypatch.setattr(judge, "_notice_once", cache(notice))
     monkeypatch.setattr(judge, "PATIENCE_BEFORE_WORDS", 0.0)
     take_in(left, main)
     assert texts(main) == ["a"] and not left.exists()
