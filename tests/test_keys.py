@@ -271,6 +271,15 @@ def test_a_reply_is_clean_as_text_and_as_body(parts: list[str], deep: int, ascii
         assert keys.found(reply.raw, like=False) == [], "and check finds nothing either"
 
 
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.lists(st.sampled_from([*PARTS, "%", "&", "\\u00"]), max_size=4).map("".join), max_size=4))
+def test_texts_searched_together_lose_what_each_loses_alone(texts: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in PLANTED.items():
+            patch.setenv(name, value)
+        assert keys.redact_all(texts) == [keys.redact(text) for text in texts]
+
+
 def test_a_reply_without_keys_is_the_very_same_object() -> None:
     text = json.dumps({"id": "5eed", "ranking": ["A", "B"], "justification": "word " * 60})
     reply = Completion("key", "ok", text=text, raw=json.dumps({"text": text}))
