@@ -313,7 +313,7 @@ def test_a_kernel_that_does_not_answer_is_waited_for_and_one_that_died_is_not(
     assert kernels.START_SECONDS >= 300, "a busy machine takes longer than nbclient's minute"
     monkeypatch.setattr(kernels, "START_SECONDS", seconds)
     result = notebooks.execute(NOTEBOOK, tmp_path / "report.ipynb", {})
-    assert result.error is not None and told in result.error and not result.untold, "no cell was sent"
+    assert result.error is not None and told in result.error and not result.unrecorded, "no cell was sent"
 
 
 @pytest.mark.parametrize("deaths", [1, 2, 3])
@@ -335,7 +335,7 @@ def test_a_kernel_that_dies_before_it_gets_a_cell_is_started_again(
         assert result.error is None
         assert nbformat.read(tmp_path / "report.ipynb", 4).cells[0].outputs[0]["data"]["text/plain"] == "2"
     else:
-        assert "Kernel died" in result.error and not result.untold
+        assert "Kernel died" in result.error and not result.unrecorded
 
 
 def test_a_notebook_that_names_neither_kernel_nor_language_runs_with_its_parameters(tmp_path: Path) -> None:
@@ -388,7 +388,7 @@ def test_a_result_tells_where_the_time_went(tmp_path: Path, monkeypatch: pytest.
     # The next one in this process is told nothing of this one's cells.
     monkeypatch.setattr(notebooks, "run_cells", lambda *_: (_ for _ in ()).throw(OSError("full")))
     failed = small(tmp_path, "1")
-    assert failed.error == "OSError: full" and failed.start == 0 and not failed.untold
+    assert failed.error == "OSError: full" and failed.start == 0 and not failed.unrecorded
 
 
 @pytest.mark.parametrize(
@@ -407,7 +407,7 @@ def test_a_kernel_that_dies_in_a_cell_is_not_started_again(tmp_path: Path) -> No
     words = tmp_path / "words"
     source = f"import os, pathlib\npathlib.Path({str(words)!r}).open('a').write('once ')\nos._exit(9)"
     result = small(tmp_path, source)
-    assert "Kernel died" in result.error and result.untold and words.read_text() == "once "
+    assert "Kernel died" in result.error and result.unrecorded and words.read_text() == "once "
 
 
 def test_a_kernel_whose_cells_are_done_ends_at_once(tmp_path: Path) -> None:
@@ -433,7 +433,7 @@ def test_a_kernel_that_dies_is_told_and_replaces_nothing(tmp_path: Path, monkeyp
     monkeypatch.setattr(papermill, "execute_notebook", die)
     result = notebooks.execute(NOTEBOOK, report, {})
     assert result.error == f"RuntimeError: Kernel died (see {tmp_path / 'report.failed.ipynb'})"
-    assert result.untold, "nobody knows what was in flight"
+    assert result.unrecorded, "nobody knows what was in flight"
     assert report.read_text() == "the last good one"
     assert contents(tmp_path).keys() == {"report.ipynb", "report.failed.ipynb"}
 

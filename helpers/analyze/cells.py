@@ -395,4 +395,4 @@ def once(place: Callable[[int], str], key: list[np.ndarray], what: str) -> None:
         rows = np.flatnonzero(at == at[twice[at].argmax()])
         more = f" ({int(twice.sum()):,} such)" if twice.sum() > 1 else ""
         repeated = f"{place(int(rows[1]))}: {what} was judged before, {place(int(rows[0]))}{more}"
-        raise ValueError(f"{repeated}; several askings are told apart by a column 'repeat' (0, 1, ...)")
+        raise ValueError(f"{repeated}; number repeated askings in a column 'repeat' (0, 1, ...)")

@@ -211,7 +211,7 @@ def _spread(
 
 
 def _listed(cells: Cells, fields: Callable[[Row, int], dict[str, object]]) -> tuple[pd.DataFrame, np.ndarray]:
-    """A frame with one row a judgment and candidate, of which `fields` tells what is its own; and the rows of the file.
+    """A frame with one row a judgment and candidate, with what `fields` says of each, and the rows of the file.
 
     No candidate may be judged twice by one judge on one question under one condition in one asking.
     """

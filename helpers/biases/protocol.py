@@ -224,7 +224,7 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def span(shares: Sequence[float], unit: str = "%") -> str:
-    """Between what shares lie."""
+    """The range of these shares, in words."""
     ends = dict.fromkeys(f"{100 * end:.1f}" for end in (min(shares), max(shares)))
     return f"{' to '.join(ends)} {unit}"
 

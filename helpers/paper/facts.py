@@ -321,7 +321,7 @@ def methods_tex(every: Sequence[Results]) -> str:
 
 
 def paragraph(results: Results) -> str:
-    """One run in lines, with its title in front and its sources at the end."""
+    """One run in sentences, with its title in front and its sources at the end."""
     terms = facts(results)
     lines = [filled(words, results, terms) for words in WORDS["sentences"] if terms.keys() >= {*NEEDED.findall(words)}]
     keys = ",".join(dict.fromkeys([SELF, *of_results(results)]))

@@ -205,7 +205,7 @@ def run_cell(task: Task, folder: Path, run: Runner = execute) -> Outcome:
 
     Where its new lines do not tell all that it spent (a kernel that died, a full disk), it is all that it was given.
     """
-    begun, replies, errors, spent, untold = time.monotonic(), folder / REPLIES, {}, 0.0, False
+    begun, replies, errors, spent, unrecorded = time.monotonic(), folder / REPLIES, {}, 0.0, False
     replies.mkdir(parents=True, exist_ok=True)
     for model, lines in task.stored.items():
         store.file_of(replies, model).write_bytes(lines)
@@ -222,9 +222,9 @@ def run_cell(task: Task, folder: Path, run: Runner = execute) -> Outcome:
         try:
             spent = spent_on(new_lines(task, folder))
         except ValueError:  # nobody can tell: what came is merged all the same
-            untold = True
-        untold = untold or result.untold
-        spent = max(spent, task.budget_usd) if untold else spent
+            unrecorded = True
+        unrecorded = unrecorded or result.unrecorded
+        spent = max(spent, task.budget_usd) if unrecorded else spent
     named = {notebook.stem: errors[name] for name, notebook in task.cell.experiments.items() if name in errors}
     return Outcome(named, time.monotonic() - begun, spent)
 

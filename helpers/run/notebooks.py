@@ -161,14 +161,14 @@ def parameters(book: Any, tags: Sequence[str] = (DEFAULTS, INJECTED)) -> dict[st
 class Result:
     """What became of one notebook; `start` is the part of its `seconds` before the first cell.
 
-    `untold`: calls may have been sent whose replies are not in the store.
+    `unrecorded`: calls may have been sent whose replies are not in the store.
     """
 
     name: str
     report: Path
     seconds: float
     error: str | None = None
-    untold: bool = False
+    unrecorded: bool = False
     start: float = 0.0
 
     def __str__(self) -> str:
@@ -283,15 +283,15 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     try:
         declare(variables())
         with drafting(report) as draft:
-            failure, untold = _executed(notebook, draft, report, parameters)
+            failure, unrecorded = _executed(notebook, draft, report, parameters)
     except Exception as error:  # a folder that cannot be written: reported like a failing cell
-        failure, untold = redact(f"{type(error).__name__}: {error}"), True
+        failure, unrecorded = redact(f"{type(error).__name__}: {error}"), True
     start = (process.begun or begun) - begun
-    return Result(notebook.stem, report, time.monotonic() - begun, failure, untold, start)
+    return Result(notebook.stem, report, time.monotonic() - begun, failure, unrecorded, start)
 
 
 def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]) -> tuple[str | None, bool]:
-    """What went wrong and where it is kept, None where the report is whole and in its place; `untold`."""
+    """What went wrong and where it is kept, None where the report is whole and in its place; `unrecorded`."""
     from papermill.exceptions import PapermillExecutionError
 
     failed = report.with_name(f"{report.stem}.failed.ipynb")
@@ -303,18 +303,18 @@ def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str
         os.replace(draft, report)
     except PapermillExecutionError as error:
         failure = redact(f"cell [{error.exec_count}] failed: {error.ename}: {error.evalue}")
-        untold = error.ename == StoreError.__name__ or UNWRITTEN in "\n".join(error.traceback)
+        unrecorded = error.ename == StoreError.__name__ or UNWRITTEN in "\n".join(error.traceback)
         if error.ename in ("Interrupted", "KeyboardInterrupt"):
             words = redact(error.evalue) or words
     except Exception as error:  # a kernel that died, a disk that is full: reported like a failing cell
         failure = redact(f"{type(error).__name__}: {error}")
-        untold = process.begun is not None and not isinstance(error, Ended)
+        unrecorded = process.begun is not None and not isinstance(error, Ended)
     else:
         failed.unlink(missing_ok=True)
         return None, False
     if process.asked:
-        return f"interrupted; {words}", untold
-    return failure + (_kept(draft, failed) if draft.exists() else ""), untold
+        return f"interrupted; {words}", unrecorded
+    return failure + (_kept(draft, failed) if draft.exists() else ""), unrecorded
 
 
 def _kept(draft: Path, failed: Path) -> str:

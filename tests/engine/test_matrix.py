@@ -463,7 +463,7 @@ def dying(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Result
     GIVEN.append(parameters["budget_usd"])
     done = counted(notebook, report, parameters)
     died = notebook.stem.endswith("mt_bench_blind")
-    return replace(done, error="DeadKernelError: Kernel died", untold=True) if died else done
+    return replace(done, error="DeadKernelError: Kernel died", unrecorded=True) if died else done
 
 
 GIVEN: list[float] = []
@@ -501,7 +501,7 @@ replies = await complete_all(requests_to(MODELS["openai"], 40), folder=Path({fol
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of a file")
 @pytest.mark.parametrize(
-    ("before", "after", "error", "untold"),
+    ("before", "after", "error", "unrecorded"),
     [
         ("", "", None, False),
         ("", "1 // 0", "cell [1] failed: ZeroDivisionError", False),
@@ -512,7 +512,7 @@ replies = await complete_all(requests_to(MODELS["openai"], 40), folder=Path({fol
     ids=["ended", "an error of its own", "died", "a full disk", "a fault while asking"],
 )
 def test_how_a_notebook_ended_says_whether_its_store_tells_all(
-    serve: Any, tmp_path: Path, before: str, after: str, error: str | None, untold: bool
+    serve: Any, tmp_path: Path, before: str, after: str, error: str | None, unrecorded: bool
 ) -> None:
     serve()
     source = ASKING.format(before=before, after=after, folder=str(tmp_path / "replies"))
@@ -520,7 +520,7 @@ def test_how_a_notebook_ended_says_whether_its_store_tells_all(
     nbformat.write(book, tmp_path / "book.ipynb")
     result = execute(tmp_path / "book.ipynb", tmp_path / "report.ipynb", {})
     assert (result.error is None) if error is None else error in (result.error or ""), result.error
-    assert result.untold is untold
+    assert result.unrecorded is unrecorded
 
 
 # --- controls that turn out stale -------------------------------------------------------------------------------------

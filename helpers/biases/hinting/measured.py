@@ -158,7 +158,7 @@ NAME, UNREADABLE = "name effect", "unreadable"
 
 
 def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
-    """Whether each judge prefers its own vendor by name, and how much of it could not be read; of one source of data.
+    """Whether each judge prefers its own vendor by name, and how many verdicts were unreadable; of one source of data.
 
     The name effect is that of all judges of a vendor, its verdict by Holm's p over hints and vendors together. Needs
     the arm `swapped`; published counts have none, and no lines. `vendors` as in experiment 1's card.

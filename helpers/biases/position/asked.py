@@ -80,7 +80,7 @@ def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list
 
 
 def answers(experiment: Experiment, questions: Sequence[Question], replies: Replies) -> Answers:
-    """The answers by question and model, from what has been `replies` so far, by key (see `frames.written`)."""
+    """The answers by question and model, from the `replies` so far, by key (see `frames.written`)."""
     found = frames.written(answer_trials(experiment, questions), replies, experiment.judgments == "ask")
     return {key: prompts.without_nonce(experiment.seed, answer) for key, answer in found.items()}
 

@@ -60,7 +60,7 @@ def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list
 
 
 def answers(experiment: Experiment, questions: Sequence[Question], replies: Replies) -> Answers:
-    """The answers by question and candidate, from what has been `replies` so far, by key (see `frames.written`)."""
+    """The answers by question and candidate, from the `replies` so far, by key (see `frames.written`)."""
     return frames.written(answer_trials(experiment, questions), replies)
 
 
