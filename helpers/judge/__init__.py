@@ -86,8 +86,7 @@ async def complete_all(
             make_plan({stage: missing}, None).check(budget)
         experiment = labels.get(missing[0].key, {}).get("experiment") if missing else None
         # Bars of several notebooks stand in one terminal.
-        named = f"{experiment}: {stage}" if experiment else stage
-        progress = Progress(named, len(wanted), len(replies), budget, show)
+        progress = Progress(f"{experiment}: {stage}" if experiment else stage, len(wanted), len(replies), budget, show)
         stack.callback(progress.close)
         stack.callback(budget.abandon, list(wanted))  # whatever ends this: what was sent may have been billed
         asking = Asking(wanted, replies, writers, labels, budget, progress, stage, outcome, keep_going)

@@ -20,7 +20,7 @@ from ..providers.session import Address
 from ..providers.transport import without_body
 from ..services import own_server
 from ..types import Completion, Model, Request
-from .budget import Budget, BudgetReached
+from .budget import Budget, BudgetReached, worst_case
 from .terminal import Progress, notice, patiently
 
 #: What is noted on an error that ended a stage: the last calls may be paid and not stored.
@@ -72,8 +72,7 @@ class Asking:
         """Ask for all that is missing; what broke it (a full disk, a bug) is raised when nothing is in flight."""
         for key, reply in self.replies.items():
             self._look(self.wanted[key], reply)
-        work = asyncio.create_task(self._all(concurrency, clock, limits))
-        await patiently(work, self.stop, self.interruption)
+        await patiently(asyncio.create_task(self._all(concurrency, clock, limits)), self.stop, self.interruption)
         if self.broken is not None:
             self.broken.add_note(UNWRITTEN)
             raise self.broken
@@ -204,7 +203,7 @@ class Asking:
             return False
         if not self._first(request):
             return True
-        reached = self.budget.reached(request)
+        reached = self.budget.reached(request.model, worst_case(request))
         return bool(self.in_flight and reached and reached.waiting)
 
     def stop(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -230,14 +230,14 @@ class Budget:
     planned: bool = False
     total: float | None = None
     earlier: float = 0.0
-    _rows: dict[str, Spending] = field(default_factory=dict)
+    _rows: dict[str, tuple[Model, Counter[str]]] = field(default_factory=dict)
     _open: dict[str, tuple[Request, float]] = field(default_factory=dict)
     _replies: set[str] = field(default_factory=set)
 
     @property
     def spent(self) -> float:
         """US dollars that all models have cost so far."""
-        return math.fsum(row.usd for row in self._rows.values())
+        return math.fsum(row["usd"] for _, row in self._rows.values())
 
     @property
     def reserved(self) -> float:
@@ -247,8 +247,10 @@ class Budget:
     @property
     def rows(self) -> tuple[Spending, ...]:
         """How the money stands now, a row for each model that was asked."""
-        rows = sorted(self._rows.items())
-        return tuple(replace(row, reserved=self._reserved(name), limit=self.limits.get(name)) for name, row in rows)
+        return tuple(
+            Spending(name, **row, reserved=self._reserved(name), limit=self.limits.get(name), simulated=model.simulated)
+            for name, (model, row) in sorted(self._rows.items())
+        )
 
     @property
     def account(self) -> Account:
@@ -257,7 +259,7 @@ class Budget:
 
     def spent_on(self, model: str) -> float:
         """US dollars that one model has cost so far."""
-        return self._rows[model].usd if model in self._rows else 0.0
+        return self._rows[model][1]["usd"] if model in self._rows else 0.0
 
     def caps(self) -> Iterator[tuple[str, str | None, float, float]]:
         """Each limit: its setting, its model (None: all), US dollars, and how many of them are spent."""
@@ -269,19 +271,20 @@ class Budget:
 
     def reserve(self, request: Request) -> None:
         """Set the most that an attempt can cost aside, or raise BudgetReached without spending it."""
-        if (reached := self.reached(request)) is not None:
+        usd = worst_case(request)
+        if (reached := self.reached(request.model, usd)) is not None:
             raise reached
         self.abandon([request.key])  # an attempt that was never settled is no less sent for being repeated
-        self._open[request.key] = (request, worst_case(request))
+        self._open[request.key] = (request, usd)
         self._count(request.model, attempts=1)
 
-    def reached(self, request: Request) -> BudgetReached | None:
-        """What `reserve` would raise for a request now; None where there is money for it."""
-        usd, stops = worst_case(request), []
+    def reached(self, asked: Model, usd: float) -> BudgetReached | None:
+        """What `reserve` would raise for a call that can cost so much now; None where there is money for it."""
+        stops = []
         # What is free goes on also where a bill above the worst case has left less than nothing.
         for setting, model, limit, spent in self.caps() if usd else ():
             reserved = self._reserved(model)
-            if model in (None, request.model.name) and spent + reserved + usd > limit + ROUNDING:
+            if model in (None, asked.name) and spent + reserved + usd > limit + ROUNDING:
                 text = (
                     f"the next call could bring the cost above {setting}={limit:.4f} "
                     f"({dollars(spent)} spent, {dollars(reserved)} reserved, "
@@ -305,8 +308,7 @@ class Budget:
             self._count(request.model, usd=usd, maybe_billed=1, maybe_billed_usd=usd)
 
     def _count(self, model: Model, **more: float) -> None:
-        row = self._rows.get(model.name) or Spending(model.name, simulated=model.simulated)
-        self._rows[model.name] = replace(row, **{name: getattr(row, name) + each for name, each in more.items()})
+        self._rows.setdefault(model.name, (model, Counter()))[1].update(more)
 
     def _reserved(self, model: str | None) -> float:
         return math.fsum(usd for request, usd in self._open.values() if model in (None, request.model.name))

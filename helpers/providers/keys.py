@@ -23,7 +23,7 @@ from ..types import Model
 TABLE = load_table("providers/keys.toml")
 SHORTEST, RUN, DEEPEST = TABLE["shortest"], TABLE["run"], TABLE["deepest"]
 #: A text is looked at in blocks of so many characters, one at each STEP: any RUN characters hold a whole one.
-BLOCK, STEP = 5, RUN - 5 + 1
+BLOCK, STEP = 4, RUN - 4 + 1
 PLAIN, PASSWORD, ESCAPE, MASK, NAMES = (
     re.compile(TABLE[name], re.VERBOSE) for name in ("plain", "password", "escape", "mask", "names")
 )
@@ -171,7 +171,7 @@ def _origins(text: str, spans: list[Span]) -> list[Span]:
 
 
 @lru_cache(maxsize=8)
-def _spellings(keyring: Keyring) -> tuple[dict[str, str], dict[str, str], set[str]]:
+def _spellings(keyring: Keyring) -> tuple[dict[str, str], dict[str, str], set[tuple[str, ...]]]:
     """Spellings of secrets (as they are, decoded, in hex, within base64), RUN characters of one, and their blocks."""
     full: dict[str, str] = {}
     runs: dict[str, str] = {}
@@ -189,7 +189,7 @@ def _spellings(keyring: Keyring) -> tuple[dict[str, str], dict[str, str], set[st
                 full[text] = name
             else:
                 runs |= {text[at : at + RUN]: name for at in range(len(text) - RUN + 1)}
-    return full, runs, {run[at : at + BLOCK] for run in runs for at in range(STEP)}
+    return full, runs, {tuple(run[at : at + BLOCK]) for run in runs for at in range(STEP)}
 
 
 def _runs(text: str, keyring: Keyring) -> list[Span]:
@@ -197,7 +197,9 @@ def _runs(text: str, keyring: Keyring) -> list[Span]:
     text, (full, runs, blocks), spans = text.replace("+", " "), _spellings(keyring), list[Span]()
     for spelling in [each for each in full if each in text]:
         spans += [(*match.span(), full[spelling]) for match in re.finditer(re.escape(spelling), text)]
-    for block in [at for at in range(0, len(text), STEP) if text[at : at + BLOCK] in blocks]:
+    looked_at = [*zip(*(text[place::STEP] for place in range(BLOCK)), strict=False)]
+    hits = [] if blocks.isdisjoint(looked_at) else [n * STEP for n, block in enumerate(looked_at) if block in blocks]
+    for block in hits:
         near = [at for at in range(max(block - STEP + 1, 0), block + 1) if text[at : at + RUN] in runs]
         spans += [(near[0], near[-1] + RUN, runs[text[near[0] : near[0] + RUN]])] if near else []
     return spans

@@ -151,9 +151,8 @@ class Fleet:
         server.failures[status] += 1
         # One that lacks the model after it has answered was started anew: it refuses fast, and would get all calls. A
         # call that other servers have refused before is no evidence against this one.
-        lasting = (new and not refused) or server.count("objects") >= POLICY.REFUSED_IN_A_ROW
-        unreadable = new and status == "bad_envelope" and server.failures[status] > 1
-        if kind.stops or (kind.objects and lasting) or unreadable:
+        objects = kind.objects and ((new and not refused) or server.count("objects") >= POLICY.REFUSED_IN_A_ROW)
+        if kind.stops or objects or (new and status == "bad_envelope" and server.failures[status] > 1):
             self.drop(server, advice(server.at, failure))
             return True
         # Before a server has answered, these are rather its own than the call's.
@@ -237,8 +236,7 @@ class Session:
         """The servers of a model, and what this run knows of each."""
         if model.name not in self.fleets:
             alone = [replace(model, base_url=url, servers=()) for url in model.servers] or [model]
-            most = model.concurrency or self.limit
-            servers = [Server(at, self.pace(at), asyncio.Semaphore(most)) for at in alone]
+            servers = [Server(at, self.pace(at), asyncio.Semaphore(model.concurrency or self.limit)) for at in alone]
             self.fleets[model.name] = Fleet(servers, self.clock, self.tell, careful=len(servers) > 1)
         return self.fleets[model.name]
 

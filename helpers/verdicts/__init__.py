@@ -28,6 +28,8 @@ from .forms import LONGEST, UNPARSED, Reading, Token
 #: Raised whenever the same reply may be read differently than before.
 PARSER_VERSION = 3
 ENDINGS = {"refusal": "refused", "filter": "filtered", "length": "truncated"}
+#: All numbers are read as floats: True is then no number, and an endless integer is infinite, not an error.
+STRUCTURED = json.JSONDecoder(object_pairs_hook=no_duplicates, parse_constant=no_constant, parse_int=float)
 
 
 def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = ()) -> Judgment:
@@ -122,8 +124,7 @@ def _parsed(trial: Trial, completion: Completion, kinds: set[str] | None = None)
 def _structured(text: str, form: str, labels: Sequence[str], nonce: str, kinds: set[str], enforced: bool) -> Reading:
     text = wrappers.without_fence(wrappers.without_unopened_thoughts(text, nonce, kinds), kinds)
     try:
-        # All numbers are read as floats: True is then no number, and an endless integer is infinite, not an error.
-        reply = json.loads(text.strip(), object_pairs_hook=no_duplicates, parse_constant=no_constant, parse_int=float)
+        reply = STRUCTURED.decode(text.strip())
     except (ValueError, RecursionError):
         return UNPARSED
     fields = {"id", VERDICT_FIELDS[form], "justification"} | ({"scores"} if form == "listwise" else set())

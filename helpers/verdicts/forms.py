@@ -6,8 +6,7 @@ import math
 import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
 
 from ..types import PAIRWISE, Verdict
@@ -101,26 +100,26 @@ def decide(
     A ranking names all labels, each exactly once; several are counted once each.
     """
     # JSON may smuggle in half a surrogate pair, which no file and no terminal can hold.
-    shown = Verdict(justification=reason.strip().encode("utf-8", "replace").decode())
+    shown = partial(Verdict, justification=reason.strip().encode("utf-8", "replace").decode())
     if form == "number":
         read = isinstance(stated, float) and math.isfinite(stated)
-        return ("ok", replace(shown, number=stated)) if read else UNPARSED
+        return ("ok", shown(number=stated)) if read else UNPARSED
     if form in ("pairwise", "choice"):
         outcome, choice = _choice(form, stated, labels, kinds)
-        return outcome, replace(shown, choice=choice) if choice else None
+        return outcome, shown(choice=choice) if choice else None
     words = stated if isinstance(stated, list) else [None]
     if not all(isinstance(each, str) and len(each) <= LONGEST for each in words):
         return ("invalid_ranking", None) if form == "listwise" else UNPARSED
     chosen = tuple(bare_label(label, labels, kinds) for label in words)
     if form == "several":
-        return ("ok", replace(shown, choices=tuple(dict.fromkeys(chosen)))) if set(chosen) <= set(labels) else UNPARSED
+        return ("ok", shown(choices=tuple(dict.fromkeys(chosen)))) if set(chosen) <= set(labels) else UNPARSED
     numbers = {label: score for label, score in scores.items() if isinstance(score, float)}
     if sorted(chosen) != sorted(labels) or set(numbers) - set(labels):
         return "invalid_ranking", None
     kept = {label: numbers[label] for label in labels if 0 <= numbers.get(label, math.nan) <= 10}
     scored = [label for label in chosen if label in kept]
     contradicts = any(kept[worse] > kept[better] for better, worse in combinations(scored, 2))
-    return "ok", replace(shown, ranking=chosen, scores=kept, contradicts=contradicts)
+    return "ok", shown(ranking=chosen, scores=kept, contradicts=contradicts)
 
 
 def _choice(form: str, stated: object, labels: Sequence[str], kinds: set[str]) -> tuple[str, str | None]:

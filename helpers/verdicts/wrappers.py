@@ -17,7 +17,7 @@ from functools import lru_cache
 _MARKS = tomllib.loads((pkgutil.get_data(__package__, "wrappers.toml") or b"").decode())
 #: Marks that nobody sees: byte order marks, zero widths, soft hyphens, directions of writing.
 INVISIBLE = "".join(_MARKS["invisible"].values())
-END_TOKENS, DASHES, COLONS = _MARKS["end_tokens"], _MARKS["dashes"], _MARKS["colons"]
+END_TOKENS, DASHES, COLONS = tuple(_MARKS["end_tokens"]), _MARKS["dashes"], _MARKS["colons"]
 #: Two signs around a line or a label, and what kind of wrapper they are.
 PAIRS = {pair: kind for kind, pairs in _MARKS["pairs"].items() for pair in pairs}
 #: Bold, code marks and blanks around a verdict carry no meaning; `~~` and `>` may, so they stay.
@@ -58,8 +58,8 @@ def _bare_end(text: str, kinds: set[str]) -> str:
         if text.endswith(tuple(INVISIBLE)):
             text = text.rstrip(INVISIBLE)
             kinds.add("invisible")
-        elif token := next((each for each in END_TOKENS if text.endswith(each)), None):
-            text = text.removesuffix(token)
+        elif text.endswith(END_TOKENS):
+            text = text.removesuffix(next(each for each in END_TOKENS if text.endswith(each)))
             kinds.add("end token")
         else:
             break

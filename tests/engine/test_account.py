@@ -439,29 +439,33 @@ def test_of_deferred_calls_the_first_goes_alone(late: Any, tmp_path: Path) -> No
     assert budget.refused.is_set() and len(server.calls) == 1
 
 
+def reached(budget: Budget, request: Request) -> BudgetReached | None:
+    return budget.reached(request.model, worst_case(request))
+
+
 def test_what_reserve_would_say_is_known_without_reserving() -> None:
     budget, [request] = Budget(1.5 * GPT_CALL), requests_to(GPT, 1)
-    assert budget.reached(request) is None and budget == Budget(1.5 * GPT_CALL)
+    assert reached(budget, request) is None and budget == Budget(1.5 * GPT_CALL)
     budget.reserve(request)
     [other] = requests_to(GPT, 1, "What was question")
-    assert budget.reached(other).waiting
+    assert reached(budget, other).waiting
     budget.settle(request, Completion(request.key, "ok", usage=Usage(234, 100)))
-    assert not budget.reached(other).waiting and budget.reserved == 0.0
+    assert not reached(budget, other).waiting and budget.reserved == 0.0
     assert worst_case(request) == pytest.approx(GPT_CALL, abs=1e-15)
 
 
 def test_what_all_that_is_reserved_could_not_pay_is_not_waited_for() -> None:
     [claude], [request] = requests_to(CLAUDE, 1), requests_to(GPT, 1)
     budget = Budget(CLAUDE_CALL + 0.9 * GPT_CALL, {"gpt": 0.5 * GPT_CALL})
-    assert "budget_usd[gpt]=" in str(budget.reached(request)) and not budget.reached(request).waiting
+    assert "budget_usd[gpt]=" in str(reached(budget, request)) and not reached(budget, request).waiting
     budget.reserve(claude)
     # Of both budgets, that of all waits for what comes back and the model's own for nothing.
-    assert "budget_usd[gpt]=" in str(budget.reached(request)) and not budget.reached(request).waiting
+    assert "budget_usd[gpt]=" in str(reached(budget, request)) and not reached(budget, request).waiting
     budget = Budget(CLAUDE_CALL + 0.9 * GPT_CALL, {"gpt": 5 * GPT_CALL})
     budget.reserve(claude)
-    assert "budget_usd=" in str(budget.reached(request)) and budget.reached(request).waiting
+    assert "budget_usd=" in str(reached(budget, request)) and reached(budget, request).waiting
     longer = replace(request, source="x" * 10_000)  # at $1 for a million bytes 0.01 more than there is at all
-    assert "budget_usd=" in str(budget.reached(longer)) and not budget.reached(longer).waiting
+    assert "budget_usd=" in str(reached(budget, longer)) and not reached(budget, longer).waiting
 
 
 # --- earlier runs -----------------------------------------------------------------------------------------------------

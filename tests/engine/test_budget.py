@@ -158,7 +158,7 @@ def test_what_costs_nothing_is_asked_also_where_a_bill_was_above_its_worst_case(
     free = replace(free, model=replace(free.model, base_url="http://127.0.0.1:8000/v1"))
     budget.reserve(paid)
     budget.settle(paid, Completion(paid.key, "ok", usage=Usage(10_000, 100)))
-    assert budget.spent > budget.limit and budget.reached(further) is not None
+    assert budget.spent > budget.limit and budget.reached(further.model, 0.01) is not None
     budget.reserve(free)
     assert budget.reserved == 0.0 and {row.model: row.attempts for row in budget.rows} == {"gpt": 1, "llama": 1}
 
