@@ -17,6 +17,7 @@ from helpers.datasets import games as ballots
 from helpers.datasets.games import majority
 from helpers.stats.prediction_powered import Labels, contradictions, dependence
 from helpers.types import Estimate
+from tests.pages import FLAT
 from tests.runs import declared_ids
 from tests.test_accuracy import of
 
@@ -194,12 +195,11 @@ def test_why_these_votes_correct_no_verdicts(counts: dict[str, Any], real_data: 
     assert contradictions(Labels(score, mean, judge["question_id"], models.to_frame("models"))) == []
 
 
-def test_the_readme_gives_both_denominators_of_pandalm(estimates: list[Estimate]) -> None:
-    readme = " ".join((paths.ROOT / "README.md").read_text(encoding="utf-8").split())
+def test_the_docs_give_both_denominators_of_pandalm(estimates: list[Estimate]) -> None:
     gaps = {
         votes: sorted(-100 * e.value for e in estimates if e.id == "agreement_gap" and e.where["votes"] == votes
                       and e.where["source"] == "PandaLM")
         for votes in ("all", "decisive")
     }  # fmt: skip
     told = {votes: " and ".join(f"{gap:.1f}" for gap in each) for votes, each in gaps.items()}
-    assert f"by {told['all']} pp of all votes, by {told['decisive']} pp where nobody said tie" in readme
+    assert f"by {told['all']} pp of all votes, by {told['decisive']} pp where nobody said tie" in FLAT

@@ -341,7 +341,7 @@ def test_impossible_traits_of_a_simulated_model_are_refused_before_any_call(case
 
 # --- limits -----------------------------------------------------------------------------------------------------------
 
-README = (paths.ROOT / "README.md").read_text(encoding="utf-8")
+MODELS_PAGE = (paths.ROOT / "docs" / "models.md").read_text(encoding="utf-8")
 
 
 def written(folder: Path, text: str) -> Path:
@@ -359,9 +359,9 @@ def test_nothing_is_limited_unless_a_line_says_so(tmp_path: Path) -> None:
     )
 
 
-def test_the_examples_of_readme_and_file_are_read(tmp_path: Path) -> None:
+def test_the_examples_of_page_and_file_are_read(tmp_path: Path) -> None:
     models = load_models()
-    (example,) = re.findall(r"```yaml\n(openai: \{requests_per_minute.*?)```", README, re.DOTALL)
+    (example,) = re.findall(r"```yaml\n(openai: \{requests_per_minute.*?)```", MODELS_PAGE, re.DOTALL)
     said = paths.LIMITS.read_text(encoding="utf-8")
     commented = "\n".join(re.findall(r"^# ((?:\w+|https?:\S+): \{.*\})$", said, re.MULTILINE))
     assert yaml.safe_load(example) == yaml.safe_load(commented) != {}

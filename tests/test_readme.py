@@ -1,4 +1,4 @@
-"""What README and SECURITY.md say in numbers, commands and promises is what the code gives."""
+"""What README, docs and SECURITY.md say in numbers, commands and promises is what the code gives."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ from helpers.run.notebooks import available, collects, experiment_of
 from helpers.run.sources import WORDS as SOURCE_WORDS
 from helpers.services import SERVICES
 from tests.case_tables import load_cases
+from tests.pages import FLAT, PAGES
 
 CASES = load_cases("readme")
 
-README = (paths.ROOT / "README.md").read_text(encoding="utf-8")
-FLAT = " ".join(README.split())
 FOLDER = paths.EXPERIMENTS / "mt_bench_blind"
 HINTING = paths.EXPERIMENTS / "hinting_groups"
 QUALITY = paths.EXPERIMENTS / "quality_self_preference"
@@ -150,26 +149,38 @@ def test_the_numbers_of_the_orders_are_those_of_the_published_counts() -> None:
     assert f"{len(effects) - len(counts['llmbar']['counts'])} published comparisons" in FLAT
 
 
-@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+?)\)", README))))
-def test_every_link_leads_somewhere(link: str) -> None:
-    assert link.startswith("https://") or (paths.ROOT / link).exists(), link
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_of_a_page_leads_to_a_file_and_a_heading(name: str) -> None:
+    folder = paths.ROOT if name == "README.md" else paths.ROOT / "docs"
+    for link in set(re.findall(r"\]\(([^)]+)\)", PAGES[name])):
+        page, _, place = link.partition("#")
+        assert link.startswith("https://") or (folder / (page or name)).exists(), link
+        if place and not link.startswith("https://"):
+            text = (folder / (page or name)).read_text(encoding="utf-8")
+            headings = [re.sub(r"[^\w -]", "", each.lower()) for each in re.findall(r"^#+ (.+)$", text, re.MULTILINE)]
+            assert place in [heading.replace(" ", "-") for heading in headings], link
 
 
-@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]*#[^)]+)\)", README))))
-def test_every_place_within_a_page_that_is_linked_is_a_heading(link: str) -> None:
-    page, _, place = link.partition("#")
-    headings = re.findall(r"^#+ (.+)$", (paths.ROOT / (page or "README.md")).read_text(encoding="utf-8"), re.MULTILINE)
-    assert place in [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+def test_the_front_page_is_short_and_links_every_page() -> None:
+    assert len(PAGES["README.md"].splitlines()) <= 150
+    assert all(f"docs/{name}" in PAGES["README.md"] for name in PAGES if name != "README.md")
 
 
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"\.venv/bin/recuse (\w+)", README))))
+def test_every_number_of_a_finding_on_the_front_page_stands_on_the_page_of_findings() -> None:
+    (findings,) = re.findall(r"## Six findings.*?(?=\*\*What is simulated)", PAGES["README.md"], re.DOTALL)
+    numbers = re.findall(r"\d+\.\d+|\b\d{2,}\b", findings)
+    page = PAGES["findings.md"]
+    assert len(numbers) > 20 and [number for number in numbers if number not in page] == []
+
+
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"\.venv/bin/recuse (\w+)", FLAT))))
 def test_every_command_exists(command: str) -> None:
     assert CliRunner().invoke(main, [command, "--help"]).exit_code == 0
 
 
 def parameter_table() -> dict[str, tuple[str, str]]:
     """Default and notebooks of each parameter in the README's table."""
-    table = README.split("| parameter | default | notebooks | meaning |")[1].split("\n\n")[0]
+    table = PAGES["run.md"].split("| parameter | default | notebooks | meaning |")[1].split("\n\n")[0]
     rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines() if row.startswith("| `")]
     assert len({row[0] for row in rows}) == len(rows) and all(row[3] for row in rows)
     return {row[0].strip("`"): (row[1].strip("`"), row[2]) for row in rows}
@@ -189,7 +200,7 @@ def test_the_table_of_parameters_is_that_of_the_code() -> None:
 
 
 def test_the_values_of_the_table_are_those_that_the_code_knows() -> None:
-    rows = {row.split("`")[1]: row for row in README.splitlines() if row.startswith("| `")}
+    rows = {row.split("`")[1]: row for row in PAGES["run.md"].splitlines() if row.startswith("| `")}
     for hint in read_yaml(paths.EXPERIMENTS / "hinting_groups" / "config.yaml")["kinds"]["hints"]:
         assert re.search(rf"\b{hint}\b", rows["hints"]), hint
     assert all(f"`{style}`" in rows["figure_style"] for style in STYLES)
@@ -200,7 +211,7 @@ def test_the_values_of_the_table_are_those_that_the_code_knows() -> None:
 def test_every_variable_that_may_hold_a_key_is_named() -> None:
     example = (paths.ROOT / ".env.example").read_text(encoding="utf-8")
     for service in SERVICES.values():
-        assert all(name in README and name in example for name in service.keys), service.keys
+        assert all(name in FLAT and name in example for name in service.keys), service.keys
         assert service.address in example
     assert SERVICES["google"].keys[0] == "GOOGLE_API_KEY", ".env.example says that this one counts"
 
@@ -212,10 +223,10 @@ def test_the_rule_of_the_control_group_is_that_of_the_config() -> None:
 
 def test_the_models_of_the_examples_exist() -> None:
     models = read_yaml(paths.MODELS)
-    named = re.findall(r"six='\[([^\]]+)\]'", README)[0].split(", ")
+    named = re.findall(r"six='\[([^\]]+)\]'", FLAT)[0].split(", ")
     assert len(named) == 6 and set(named) <= set(models)
-    five = re.findall(r"five='\[([^\]]+)\]'", README)[0].split(", ")
-    assert len(five) == 5 and set(five) <= set(models) and f"`{', '.join(five)}`" in README
+    five = re.findall(r"five='\[([^\]]+)\]'", FLAT)[0].split(", ")
+    assert len(five) == 5 and set(five) <= set(models) and f"`{', '.join(five)}`" in FLAT
 
 
 # --- data/README.md ---------------------------------------------------------------------------------------------------

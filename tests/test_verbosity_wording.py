@@ -30,6 +30,7 @@ from helpers.providers import simulated
 from helpers.providers.simulated import WORDINGS
 from helpers.run import plan
 from helpers.types import Completion, Model, Question
+from tests.pages import FLAT
 from tests.runs import settled
 from tests.simulation import judging
 
@@ -244,7 +245,6 @@ def test_a_liking_adds_its_utility_to_texts_of_that_wording_and_to_no_others() -
 FOLDER = paths.EXPERIMENTS / "verbosity_style"
 COUNTS = read_yaml(FOLDER / "published" / "counts.yaml")
 PUBLISHED = verbosity.from_published(COUNTS)
-FLAT = " ".join((paths.ROOT / "README.md").read_text(encoding="utf-8").split())
 #: Written for this test; the first pair is one of length, in the second both responses are of one length.
 PAIRS = [
     {"bias": "length bias", "instruction": "Say yes.", "response1": "Yes.", "response2": "Yes, yes, yes.", "label": 1},

@@ -30,6 +30,7 @@ from tests.engine.test_store_command import changed
 from tests.engine.test_store_share import ok, put, texts
 from tests.kernels import command, recuse
 from tests.matrices import cells_of, counted, ran, threads
+from tests.pages import PAGES
 from tests.servers.behaviours import Fault, polite, step
 from tests.servers.judging import nonce_of
 
@@ -292,13 +293,13 @@ def test_a_file_that_workers_elsewhere_would_not_find_is_told(
 
 
 @pytest.mark.slow
-def test_the_grid_of_the_readme_runs_as_it_stands_on_a_server_of_ones_own(serve: Any, tmp_path: Path) -> None:
+def test_the_grid_of_the_docs_runs_as_it_stands_on_a_server_of_ones_own(serve: Any, tmp_path: Path) -> None:
     server = serve()
     root = tmp_path / "recuse"
     ignored = shutil.ignore_patterns("replies", "downloads", "runs", "__pycache__", ".*")
     for part in ("helpers", "experiments", "notebooks", "data"):
         shutil.copytree(paths.ROOT / part, root / part, ignore=ignored)
-    blocks = re.findall(r"```yaml\n(.*?)```", (paths.ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(r"```yaml\n(.*?)```", PAGES["models.md"] + PAGES["run.md"], re.DOTALL)
     (grid,) = (block for block in blocks if block.startswith("notebooks:"))
     (entry,) = (block for block in blocks if block.startswith("my_llama:") and "model_id:" in block)
     (other,) = (block for block in blocks if block.startswith("my_qwen:"))
