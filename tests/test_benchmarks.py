@@ -124,7 +124,7 @@ def test_what_happens_once_is_removed_and_ratios_are_of_the_same_round() -> None
 
 def test_ours_and_the_bare_loops_take_turns_and_each_way_round(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[tuple[str, list[int]]] = []
-    speeds = itertools.cycle([1.0, 4.0, 1.0, 1.0, 0.1])  # a machine that changes its speed
+    speeds = itertools.cycle([1.0, 4.0, 1.0])  # a machine that changes its speed
     names = [f"{whose} {sdk}" for sdk in judging.SDKS for whose in judging.EACH] + ["litellm"]
 
     def measured(command: judging.Command, calls: list[int]) -> Cost:
@@ -179,7 +179,7 @@ def test_memory_and_the_second_run_are_told_with_their_goals() -> None:
     runs = [(Cost(40.0, 30.0, 190.0, "39.0 29.0\n"), Cost(3.0, 2.5, 150.0, "2.5 2.4\n"))]
     told = judging.of_many(runs, 20_000)
     assert "| 20,000 asked: largest resident memory, MB | 190 [190, 190] | at most 200: met |" in told
-    assert "| 2.50 [2.50, 2.50] | at most 2: missed |" in told
+    assert "| 2.40 [2.40, 2.40] | at most 2: missed |" in told
 
 
 def test_goals_are_held_against_medians() -> None:
