@@ -18,7 +18,7 @@ from .answers import EACH
 from .games import LLMBAR_LABELS, ORDERS, Game, format_of, games_frame, load_pairwise, normalised
 from .hub import NAMES, Entry, Source, fetch_files, find_files, replace_file
 from .questions import UNKNOWN
-from .reading import Loaded, Problem, first_record, id_of, name_in, read_lines, show, typed
+from .reading import Loaded, Problem, first_record, id_of, name_in, read_each, show, typed
 
 #: The folder that holds a folder for each judge.
 JUDGMENTS = "model_judgment"
@@ -91,15 +91,7 @@ def _games_of(place: Place, categories: Mapping[str, str]) -> tuple[list[Game], 
     problems: list[Problem] = []
     seen: dict[tuple[str, str, str], int] = {}
     twice: dict[str, list[int]] = {}
-    for number, record in read_lines(path, file):
-        try:
-            if isinstance(record, Problem):
-                problems.append(record)
-                continue
-            blank, scores = _line(record, place, categories)
-        except ValueError as error:
-            problems.append(Problem(file, number, "broken", str(error)))
-            continue
+    for number, (blank, scores) in read_each(path, file, lambda record: _line(record, place, categories), problems):
         if seen.setdefault((blank.judge, blank.candidate, blank.question_id), number) != number:
             twice.setdefault(blank.question_id, []).append(number)
             continue
@@ -116,16 +108,19 @@ def _games_of(place: Place, categories: Mapping[str, str]) -> tuple[list[Game], 
         return [], [Problem(file, None, "skipped", "; ".join([why, *map(str, problems[:1])]))]
     if twice:
         lines = [number for numbers in twice.values() for number in numbers]
-        named = ", ".join(f"{id} (line {', '.join(map(str, numbers))})" for id, numbers in list(twice.items())[:NAMED])
-        more = f" and {len(twice) - NAMED} more" if len(twice) > NAMED else ""
-        what = f"{len(lines)} later lines on questions that were judged before are not read: {named}{more}"
+        named = [f"{id} (line {', '.join(map(str, numbers))})" for id, numbers in twice.items()]
+        what = f"{len(lines)} later lines on questions that were judged before are not read: {_listed(named)}"
         problems.append(Problem(file, min(lines), "duplicate", what))
     compared = sorted({key[:2] for key in seen})
     if len(compared) > 1:
-        named = ", ".join(f"{judge} on {candidate}" for judge, candidate in compared[:NAMED])
-        what = f"{len(compared)} comparisons in one file, kept apart: {named}"
+        named = [f"{judge} on {candidate}" for judge, candidate in compared]
+        what = f"{len(compared)} comparisons in one file, kept apart: {_listed(named)}"
         problems.append(Problem(file, None, "several", what))
     return games, problems
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def _line(record: Mapping[str, Any], place: Place, categories: Mapping[str, str]) -> tuple[Game, list[Any]]:

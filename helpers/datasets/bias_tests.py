@@ -9,9 +9,12 @@ import ast
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,7 @@ from ..frames import DECISIONS
 from ..types import Question, RatioScale, Version, Wording, short_hash
 from .answers import vendor_of
 from .hub import NAMES, Entry, Source, find_files
-from .reading import Loaded, Problem, open_parquet, read_cells, read_lines, refuse_if, show, text_field
+from .reading import Loaded, Problem, read_each, read_lines, refuse_if, show, text_field
 
 ENDS = tuple(NAMES["files"]["tests"])
 TEST_COLUMNS, DECISION_COLUMNS = tuple(NAMES["fields"]["tests"]), tuple(NAMES["fields"]["decisions"])
@@ -60,7 +63,7 @@ def read_published_tests(source: Source, entry: Entry = None) -> Loaded:
     """
     found, problems = _read(source, entry, "questions", lambda row, path: _test(row))
     wordings: dict[tuple[str, str], list[Wording]] = {}
-    for scenario, wording in found:
+    for _, _, (scenario, wording) in found:
         wordings.setdefault(scenario, []).append(wording)
     questions = []
     for (bias, text), each in wordings.items():
@@ -153,15 +156,23 @@ def load_decisions(
     """
     wordings = {str(w.facts["id"]): (each, w) for each in tests for w in each.wordings if "id" in w.facts}
 
-    def read(row: Row, path: Path) -> tuple[list[Any], str, list[dict[str, Any]]]:
+    def read(row: Row, path: Path) -> tuple[list[Any], str, tuple[str, list[dict[str, Any]]]]:
         id, judge = id_text(_cell(row, "id")), _cell(row, "model") or path.stem
         if not id:
             raise ValueError("field 'id' is empty")
-        return [(judge, id)], f"{judge} on test {id},", _replies(row, id, judge, *wordings.get(id, (None, None)))
+        return [(judge, id)], f"{judge} on test {id},", (id, _replies(row, id, judge, *wordings.get(id, (None, None))))
 
-    found, problems = _read(source, entry, "judgments", read, wordings)
+    found, problems = _read(source, entry, "judgments", read)
+    for file, rows in groupby(found, itemgetter(0)):
+        if lines := [line for _, line, (id, _) in rows if id not in wordings]:
+            text = (
+                f"{len(lines)} lines on tests that are not known: each is taken as a question of its own, so the "
+                "wordings of a scenario are taken as independent and intervals are too narrow; the parameter "
+                '`questions` ("hub", or the file of these tests) would tell their scenarios'
+            )
+            problems.append(Problem(file, lines[0], "unknown_test", text))
     path = Path(source)
-    frame = pd.DataFrame([row for rows in found for row in rows], columns=list(DECISIONS))
+    frame = pd.DataFrame([row for _, _, (_, rows) in found for row in rows], columns=list(DECISIONS))
     frame = frame.assign(experiment=experiment, source=path.stem if path.expanduser().is_file() else path.name)
     return Loaded(frame.astype(dict.fromkeys(NUMERIC, float)), tuple(problems))
 
@@ -201,7 +212,11 @@ def _decision(row: Row, condition: str, size: int | None, status: str) -> dict[s
     order = order if isinstance(order, list | tuple) else (order,)
     odd = order and sorted(map(str, order)) != sorted(map(str, range(size or len(order))))
     refuse_if(odd, name, text, "the option numbers from 0, each once")
-    size = size or len(order) or _size(_cell(row, f"{condition}_options"))
+    if not (size := size or len(order)):
+        # Texts of options of any length lose no decision.
+        with suppress(ValueError):
+            options = literal(_cell(row, f"{condition}_options") or "()", "options")
+            size = len(options) if isinstance(options, list | tuple) else 0
     choice = NAN if status == "ERROR" else _choice(_cell(row, f"{condition}_decision"), condition, size)
     return {
         "condition": condition,
@@ -214,15 +229,6 @@ def _decision(row: Row, condition: str, size: int | None, status: str) -> dict[s
         "values": " ".join(map(str, range(size))),
         "outcome": "error" if status == "ERROR" else "no_option" if math.isnan(choice) else "ok",
     }
-
-
-def _size(text: str) -> int:
-    """How many options a cell lists; 0 where it is no short list: texts of any length lose no decision."""
-    try:
-        options = literal(text, "options") if text else ()
-        return len(options) if isinstance(options, list | tuple) else 0
-    except ValueError:
-        return 0
 
 
 def _choice(text: str, condition: str, size: int) -> float:
@@ -250,68 +256,32 @@ def _score(row: Row) -> float:
 
 
 def _read(
-    source: Source,
-    entry: Entry,
-    what: str,
-    read: Callable[[Row, Path], tuple[list[Any], str, Any]],
-    ids: Mapping[str, Any] | None = None,
-) -> tuple[list[Any], list[Problem]]:
-    """What `read` makes of each row: marks, words and a value; rows that it refuses or that share a mark are problems.
+    source: Source, entry: Entry, what: str, read: Callable[[Row, Path], tuple[list[Any], str, Any]]
+) -> tuple[list[tuple[str, int, Any]], list[Problem]]:
+    """What `read` makes of each row - marks, words and a value - as file, line and value.
 
-    So are, once a file, the rows whose `id` is none of `ids`, though they are kept.
+    Rows that it refuses, or that share a mark with an earlier one, are problems.
     """
     noun, columns = ("test", TEST_COLUMNS) if what == "questions" else ("decision", DECISION_COLUMNS)
-    top = Path(source).expanduser() if source != "hub" else None
-    found: list[Any] = []
+    top = Path(source).expanduser()
+    found: list[tuple[str, int, Any]] = []
     problems: list[Problem] = []
     seen: dict[Any, str] = {}
     for path in find_files(source, entry, what, ENDS, several=True):
-        name = str(path.relative_to(top)) if top and top.is_dir() else path.name
-        strangers, lost = [], None
-        for line, row in ROWS[path.suffix](path, name):
-            if isinstance(row, Problem):
-                problems.append(row)
-                continue
-            if lost is None and (lost := [each for each in columns if each not in row]):
-                there = ", ".join(map(str, row)) or "none"
-                lacks = f"no column {', '.join(lost)}; found {there}, expected {', '.join(columns)}"
-                raise ValueError(f"{path}, line {line}: {lacks}")
-            try:
-                marks, words, value = read(row, path)
-            except ValueError as error:
-                problems.append(Problem(name, line, "broken", str(error)))
-                continue
-            if first := next((seen[mark] for mark in marks if mark in seen), None):
-                problems.append(Problem(name, line, "duplicate", f"{words} as {first}"))
-                continue
-            seen |= dict.fromkeys(marks, f"{name}, line {line}")
-            found.append(value)
-            strangers += [line] if ids is not None and id_text(row["id"]) not in ids else []
-        if strangers:
-            text = (
-                f"{len(strangers)} lines on tests that are not known: each is taken as a question of its own, so the "
-                "wordings of a scenario are taken as independent and intervals are too narrow; the parameter "
-                '`questions` ("hub", or the file of these tests) would tell their scenarios'
-            )
-            problems.append(Problem(name, strangers[0], "unknown_test", text))
+        name = str(path.relative_to(top)) if source != "hub" and top.is_dir() else path.name
+        first = next((each for each in read_lines(path, name) if not isinstance(each[1], Problem)), None)
+        if first and (lacking := [each for each in columns if each not in first[1]]):
+            lacks = f"no column {', '.join(lacking)}; found {', '.join(first[1])}, expected {', '.join(columns)}"
+            raise ValueError(f"{path}, line {first[0]}: {lacks}")
+        for line, (marks, words, value) in read_each(path, name, partial(read, path=path), problems):
+            if earlier := next((seen[mark] for mark in marks if mark in seen), None):
+                problems.append(Problem(name, line, "duplicate", f"{words} as {earlier}"))
+            else:
+                seen |= dict.fromkeys(marks, f"{name}, line {line}")
+                found.append((name, line, value))
     if not found:
         raise ValueError(f"{source}: no readable {noun}; " + "; ".join(map(str, problems[:NAMED])))
     return found, problems
-
-
-def _csv_rows(path: Path, name: str) -> Iterator[tuple[int, Row | Problem]]:
-    # Bytes that are no text survive as half characters, so that one row is lost to them and not the file.
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        for line, row in read_cells(file, path):
-            yield line, Problem(name, line, "broken", row) if isinstance(row, str) else row
-
-
-def _parquet_rows(path: Path, name: str) -> Iterator[tuple[int, Row | Problem]]:
-    with open_parquet(path) as file:
-        yield from enumerate((row for batch in file.iter_batches(1000) for row in batch.to_pylist()), 1)
-
-
-ROWS = {".csv": _csv_rows, ".jsonl": read_lines, ".parquet": _parquet_rows}
 
 
 def bias_name(published: str) -> str:
@@ -332,17 +302,13 @@ def id_text(value: Any) -> str:
 
 
 def _cell(row: Row, name: str) -> str:
-    """The text of a cell, "" where there is none; one that holds bytes which were no text is a ValueError."""
     value = row.get(name)
-    if isinstance(value, str) and not value.isascii() and re.search("[\udc80-\udcff]", value):
-        raise ValueError(f"field {name!r} holds bytes that are not UTF-8")
     return "" if value is None else str(value).strip()
 
 
 def _text(row: Row, name: str) -> str:
     """The text of a cell that must hold one, with plain line ends."""
-    _cell(row, name)
-    return text_field(dict(row), name).replace("\r\n", "\n").strip()
+    return text_field(row, name).replace("\r\n", "\n").strip()
 
 
 @lru_cache(maxsize=4096)

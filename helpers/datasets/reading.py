@@ -14,8 +14,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..escaping import UNSEEN
 from ..json_text import Odd, decode, document
@@ -33,6 +34,10 @@ NAMED = frozenset(NAMES["fields"]["names"])
 LONGEST_NAME = 200
 # A cell may hold a whole text.
 csv.field_size_limit(2**31 - 1)
+#: Ends of the names of tables of text.
+TABLES = (".csv", ".tsv")
+_BYTES = re.compile("[\udc80-\udcff]")
+_T = TypeVar("_T")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _PROMPTS = re.compile(r'"prompts"[ \t\r\n]*:[ \t\r\n]*\[')
 
@@ -146,54 +151,82 @@ def read_records(path: Path) -> Records:
 
 
 def read_lines(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
-    """Each line that is not blank with its number: an object, or what is wrong with it (in the file called `name`)."""
-    with _opened(path) as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                yield number, named_fields(document(line.decode("utf-8-sig" if number == 1 else "utf-8")))
-                continue
-            except UnicodeDecodeError as error:
-                what = f"not UTF-8 text ({error.reason})"
-            except Odd as error:
-                what = error.msg
-            except json.JSONDecodeError as error:
-                what = f"not readable as JSON: {error.msg} at character {error.pos + 1}"
-            except ValueError as error:
-                what = str(error)
-            yield number, Problem(name, number, "broken", what)
+    """Each record of a JSON lines, CSV or Parquet file with its line (in Parquet its number).
+
+    What is wrong with one, in the file called `name`, stands in its place as a Problem.
+    """
+    end = end_of_name(path)
+    if end == ".parquet":
+        with open_parquet(path) as file:
+            yield from enumerate((row for batch in file.iter_batches(1000) for row in batch.to_pylist()), 1)
+        return
+    table = end in TABLES
+    # Bytes that are no text survive as half characters, so that one record is lost to them and not the file.
+    with io.TextIOWrapper(_opened(path), "utf-8-sig", "surrogateescape", newline="" if table else "\n") as text:
+        for line, found in _cells(text, path) if table else _objects(text):
+            yield line, Problem(name, line, "broken", found) if isinstance(found, str) else found
+
+
+def read_each(
+    path: Path, name: str, read: Callable[[dict[str, Any]], _T], problems: list[Problem]
+) -> Iterator[tuple[int, _T]]:
+    """`read` applied to each record of a file (see `read_lines`), with its line; what it refuses joins the problems."""
+    for line, record in read_lines(path, name):
+        try:
+            if isinstance(record, Problem):
+                problems.append(record)
+            else:
+                yield line, read(record)
+        except ValueError as error:
+            problems.append(Problem(name, line, "broken", str(error)))
+
+
+def _objects(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """Each line that is not blank with its number: its object, or what is wrong with it."""
+    for number, line in enumerate(lines, 1):
+        try:
+            if _BYTES.search(line):
+                yield number, "not UTF-8 text"
+            elif line.strip():
+                yield number, named_fields(document(line))
+        except json.JSONDecodeError as error:
+            broken = f"not readable as JSON: {error.msg} at character {error.pos + 1}"
+            yield number, error.msg if isinstance(error, Odd) else broken
+        except ValueError as error:
+            yield number, str(error)
 
 
 def read_rows(path: Path) -> Records:
     """The records of a JSON, JSON lines or CSV file; an empty cell is None, as CSV knows no null."""
-    if end_of_name(path) not in (".csv", ".tsv"):
+    if end_of_name(path) not in TABLES:
         return read_records(path)
-    lines = list(io.StringIO(read_text(path), newline=""))
-    rows = []
-    for line, row in read_cells(lines, path, max(",;\t", key="".join(lines[:1]).count)):
-        if isinstance(row, str):
-            raise ValueError(f"{path}, line {line}: {row}")
-        rows.append((line, {name: cell or None for name, cell in row.items()}))
-    return Records(path, tuple(row for _, row in rows), tuple(line for line, _ in rows))
+    rows = dict(_cells(io.StringIO(read_text(path), newline=""), path))
+    if broken := next(((line, row) for line, row in rows.items() if isinstance(row, str)), None):
+        raise ValueError(f"{path}, line {broken[0]}: {broken[1]}")
+    found = ({name: cell or None for name, cell in row.items()} for row in rows.values())
+    return Records(path, tuple(found), tuple(rows))
 
 
-def read_cells(lines: Iterable[str], path: Path, separator: str = ",") -> Iterator[tuple[int, dict[str, str] | str]]:
-    """Each row of a table with its line: its cells by column, or what is wrong with their number.
+def _cells(lines: Iterable[str], path: Path) -> Iterator[tuple[int, dict[str, str] | str]]:
+    """Each row of a table with its line: its cells by column, or what is wrong with them.
 
     A name twice in the header and a broken quote, behind which nobody knows where rows begin, are ValueErrors.
     """
-    reader = csv.reader(lines, strict=True, delimiter=separator)
+    lines = iter(lines)
+    first = next(lines, "")
+    reader = csv.reader(chain([first], lines), strict=True, delimiter=max(",;\t", key=first.count))
     try:
-        names = [cell.strip() for cell in next(reader, [])]
+        names = [cell.strip() for cell in next(reader)]
         if len(set(names)) < len(names):
             raise ValueError(f"{path}, line 1: a column's name occurs twice")
         line = reader.line_num + 1
         for cells in reader:
+            odd = [name for name, cell in zip(names, cells, strict=False) if _BYTES.search(cell)]
             if cells and len(cells) != len(names):
                 yield line, f"{len(cells)} cells where the header has {len(names)}"
             elif cells:
-                yield line, dict(zip(names, cells, strict=True))
+                text = f"field {odd[0]!r} holds bytes that are not UTF-8" if odd else ""
+                yield line, text or dict(zip(names, cells, strict=True))
             line = reader.line_num + 1
     except csv.Error as error:
         raise ValueError(f"{path}, line {reader.line_num}: not readable as CSV: {error}") from None
