@@ -12,7 +12,7 @@ from helpers import datasets
 from helpers.datasets.inspect_logs import _log
 from helpers.datasets.listwise import load_top1
 from helpers.datasets.questions import load_questions
-from helpers.datasets.reading import LONGEST_NAME, Problem, read_lines, read_records, text_field
+from helpers.datasets.reading import LONGEST_NAME, Problem, Record, read_lines, read_records
 from helpers.json_text import no_duplicates
 from helpers.overview import read
 from tests.case_tables import load_cases
@@ -86,18 +86,18 @@ UNSEEN = ("bidi", "zero width", "tags", "NUL", "colours", "title", "backspace", 
 def test_a_name_that_nobody_could_see_is_refused_and_a_text_is_kept(name: str) -> None:
     hostile = PAYLOADS[name]
     with pytest.raises(ValueError, match=r"field 'judge' holds a sign that nobody sees \(U\+"):
-        text_field({"judge": hostile}, "judge")
-    assert text_field({"text": hostile}, "text") == hostile, "texts keep every byte"
+        Record({"judge": hostile}).text("judge")
+    assert Record({"text": hostile}).text("text") == hostile, "texts keep every byte"
 
 
 def test_a_name_is_short_and_a_text_of_a_megabyte_is_kept() -> None:
-    assert text_field({"id": "x" * LONGEST_NAME}, "id")
+    assert Record({"id": "x" * LONGEST_NAME}).text("id")
     with pytest.raises(ValueError, match="field 'id' holds 201 letters; a name has at most 200"):
-        text_field({"id": "x" * 201}, "id")
-    assert len(text_field({"text": "x" * 2**20}, "text")) == 2**20
+        Record({"id": "x" * 201}).text("id")
+    assert len(Record({"text": "x" * 2**20}).text("text")) == 2**20
     for name in ("right to left", "wide", "script", "formula", "sum", "mathtext"):
         shown = PAYLOADS[name].replace("\u200d", "")
-        assert text_field({"judge": shown}, "judge") == shown
+        assert Record({"judge": shown}).text("judge") == shown
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from ..datasets.answers import maker
 from ..datasets.games import FORMATS as PUBLISHED, LLMBAR_LABELS, format_of, instructions, records_of
 from ..datasets.hub import ERROR_FILES, JUDGMENT_FILES
 from ..datasets.questions import UNKNOWN
-from ..datasets.reading import first_record, id_of, number_or_nan, text_field, whole_number
+from ..datasets.reading import Record, first_record
 from . import numbers, reading, tidy
 from .cells import cells
 from .reading import REQUIRED, Raw, end_of, header, texts
@@ -122,12 +122,11 @@ def fastchat_single(path: Path) -> Verdicts:
     seen: Counter[tuple[str, ...]] = Counter()
     off: list[float] = []
 
-    def read(record: dict[str, Any]) -> dict[str, Any]:
-        judge = record.get("judge") or UNKNOWN
-        score = number_or_nan(record.get("score"), "field 'score'")
-        turn = whole_number({"turn": record.get("turn") or 1}, "turn", 1) - 1
+    def read(record: Record) -> dict[str, Any]:
+        judge, score = record.get("judge") or UNKNOWN, record.number("score")
+        turn = Record(turn=record.get("turn") or 1).whole("turn", 1) - 1
         judge = judge[0] if isinstance(judge, list) and judge else judge
-        about = {"judge": judge, "question": id_of(record, "question_id"), "candidates": [text_field(record, "model")]}
+        about = {"judge": judge, "question": record.id("question_id"), "candidates": [record.text("model")]}
         key = (str(judge), about["question"], *about["candidates"], str(turn))
         again = TURNS * seen[key]
         seen[key] += isinstance(record.get("tstamp"), int | float)

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +25,7 @@ from .questions import (
     read_set,
     with_gold,
 )
-from .reading import (
-    Loaded,
-    Records,
-    id_of,
-    name_in,
-    read_records,
-    show,
-    text_field,
-    text_or_none,
-    texts_of,
-    typed,
-)
+from .reading import Loaded, Record, Records, checked_text, read_records, show
 
 #: A model, and the fields that hold its letter, its reason and its error.
 Columns = tuple[str, str, str, str]
@@ -131,8 +120,7 @@ def load_answers(source: Source, hub: Entry = None, questions: Iterable[Question
         records, mapper = read_set(source, path, {"choices": _choices, "published": _published, "probe": _probe})
         files = [(records, mapper)]
         if mapper is _published:
-            ids = records.map(lambda record: text_field(record, "answer_id"), "answer_id")
-            records.refuse_duplicates(ids, "answer ids")
+            records.refuse_duplicates(records.map(lambda record: record.text("answer_id"), "answer_id"), "answer ids")
     numbered: dict[str, list[str]] = {}
     for question in questions:
         if number := re.search(r"_0*(\d+)$", question.id):
@@ -145,49 +133,46 @@ def _answers_in(files: Iterable[tuple[Records, Callable[..., Answer]]], ids: Map
     answers: list[Answer] = []
     first: dict[tuple[str, str], Path] = {}
     for records, read in files:
-        path = records.path
-        found = records.map(lambda record, stem=path.stem, read=read: read(record, stem))
+        found = records.map(partial(read, stem=records.path.stem))
         found = [replace(each, question_id=ids.get(each.question_id, each.question_id)) for each in found]
         keys = [(answer.question_id, answer.candidate) for answer in found]
         records.refuse_duplicates(keys, "answers to a question")
         for key in keys:
-            if first.setdefault(key, path) != path:
-                raise ValueError(f"{path}: the answer to {key[0]} by {key[1]} is in {first[key].name} too")
+            if first.setdefault(key, records.path) != records.path:
+                raise ValueError(f"{records.path}: the answer to {' by '.join(key)} is in {first[key].name} too")
         answers += found
     return answers
 
 
-def _published(record: dict[str, Any], stem: str) -> Answer:
-    question, vendor, tier = texts_of(record, "prompt_id", "model_vendor", "model_tier")
-    failed = text_or_none(record, "error", blank=True) is not None
+def _published(record: Record, stem: str) -> Answer:
+    question, vendor, tier = record.texts("prompt_id", "model_vendor", "model_tier")
+    failed = record.text_or_none("error", blank=True) is not None
     if not failed and "answer_text" not in record:
         raise ValueError(f"neither 'answer_text' nor 'error'; found {', '.join(record)}")
-    text = "" if failed else text_or_none(record, "answer_text", blank=True) or ""
+    text = "" if failed else record.text_or_none("answer_text", blank=True) or ""
     outcome = "error" if failed or LEGACY_ERROR in text else "ok" if text.strip() else "empty"
-    text, model = text if outcome == "ok" else "", text_or_none(record, "model_name")
+    text, model = text if outcome == "ok" else "", record.text_or_none("model_name")
     return Answer(question, f"{vendor}_{tier}", vendor, tier, text, model, outcome)
 
 
-def _probe(record: dict[str, Any], stem: str) -> Answer:
-    question, label, mode = texts_of(record, "prompt_id", "model_label", "mode")
-    text, model = text_or_none(record, "text", blank=True) or "", text_or_none(record, "model_name")
-    debug = typed(record, "debug", dict, "an object with a finish_reason")
-    ok = typed(record, "ok", bool, "true or false")
-    finish = (debug or {}).get("finish_reason")
+def _probe(record: Record, stem: str) -> Answer:
+    question, label, mode = record.texts("prompt_id", "model_label", "mode")
+    text, model = record.text_or_none("text", blank=True) or "", record.text_or_none("model_name")
+    ok = record.typed("ok", bool, "true or false")
+    finish = (record.typed("debug", dict, "an object with a finish_reason") or {}).get("finish_reason")
     if finish is not None and not (isinstance(finish, str) and finish in _FINISHES):
         raise ValueError(f"field 'debug': finish_reason holds {show(finish)}, expected one of {', '.join(_FINISHES)}")
     outcome = "error" if ok is not True else "empty" if not text.strip() else _FINISHES.get(finish, "ok")
     return Answer(question, f"{label}:{mode}", *vendor_tier(label), text, model, outcome)
 
 
-def _choices(record: dict[str, Any], stem: str) -> Answer:
+def _choices(record: Record, stem: str) -> Answer:
     """An answer in FastChat's or Arena-Hard's layouts, of the model that the record, else the file's name, names."""
-    model = name_in(record, "model", name_in(record, "model_id", stem))
-    text = text_field({"answer": _text_of(record)}, "answer", blank=True)
-    return Answer(id_of(record), model, maker(model), "", text, model, "ok" if text.strip() else "empty")
+    model, text = record.name("model", record.name("model_id", stem)), _text_of(record)
+    return Answer(record.id(), model, maker(model), "", text, model, "ok" if text.strip() else "empty")
 
 
-def _text_of(record: Mapping[str, Any]) -> Any:
+def _text_of(record: Record) -> str:
     """The text of an answer, wherever its layout keeps it; null is an empty one."""
     try:
         if "messages" in record:
@@ -200,11 +185,11 @@ def _text_of(record: Mapping[str, Any]) -> Any:
         text = text["answer"] if isinstance(text, dict) else text
     except (LookupError, TypeError):
         raise ValueError("no text where an answer stands: messages[-1].content or choices[0].turns[0]") from None
-    return "" if text is None else text
+    return "" if text is None else checked_text(text, "answer", blank=True)
 
 
 def load_arena_answers(source: Source, hub: Entry = None) -> Loaded:
-    """What did the models answer, and in which style, in a model_answer file, in a folder of them, or behind "hub"?
+    """What the models answered, and in which style, in a model_answer file, in a folder of them, or behind "hub".
 
     Both layouts: v2.0 (uid, model, messages, metadata) and v0.1 (question_id, model_id, choices[0].turns[0]). The frame
     (question_id, candidate, STYLE, counted) has one row an answer in the same order: tokens, headers, list items and
@@ -213,12 +198,10 @@ def load_arena_answers(source: Source, hub: Entry = None) -> Loaded:
     """
     files = [read_records(path) for path in find_files(source, hub, "answers", (EACH,), "*.jsonl")]
     answers = _answers_in(((records, _choices) for records in files), {})
-    style = pd.DataFrame([row for records in files for row in records.map(_style)], columns=[*STYLE, "counted"]).astype(
-        dict.fromkeys(STYLE, int)
-    )
-    style.insert(0, "question_id", [each.question_id for each in answers])
-    style.insert(1, "candidate", [each.candidate for each in answers])
-    return Loaded(style, answers=tuple(answers))
+    styles = [style for records in files for style in records.map(_style)]
+    rows = [(each.question_id, each.candidate, *style) for each, style in zip(answers, styles, strict=True)]
+    frame = pd.DataFrame(rows, columns=["question_id", "candidate", *STYLE, "counted"])
+    return Loaded(frame.astype(dict.fromkeys(STYLE, int)), answers=tuple(answers))
 
 
 def style_of(text: str) -> dict[str, int]:
@@ -233,20 +216,18 @@ def style_of(text: str) -> dict[str, int]:
     }
 
 
-def _style(record: dict[str, Any]) -> dict[str, Any]:
+def _style(record: Record) -> list[Any]:
     """The style of an answer as the file holds it, else as it is counted in the text, and which of these it is."""
-    name = "metadata" if record.get("metadata") else "conv_metadata"
-    style = typed({"metadata": record.get(name)}, "metadata", dict, f"an object with {', '.join(STYLE)}")
+    held = record.get("metadata") or record.get("conv_metadata")
+    style = Record(metadata=held).typed("metadata", dict, f"an object with {', '.join(STYLE)}")
     if not style or set(STYLE) - set(style):
-        return style_of(_text_of(record)) | {"counted": "text"}
-    found: dict[str, Any] = {"counted": "file"}
-    for name in STYLE:
-        # A count, or the counts of its kinds (h1 to h6, say).
-        parts = [*style[name].values()] if isinstance(style[name], dict) else [style[name]]
-        if any(type(part) is not int or not 0 <= part < 2**53 for part in parts):
+        return [*style_of(_text_of(record)).values(), "text"]
+    # A count, or the counts of its kinds (h1 to h6, say).
+    parts = {name: [*style[name].values()] if isinstance(style[name], dict) else [style[name]] for name in STYLE}
+    for name, counts in parts.items():
+        if any(type(count) is not int or not 0 <= count < 2**53 for count in counts):
             raise ValueError(f"field 'metadata': {name} holds {show(style[name])}, expected whole numbers from 0 up")
-        found[name] = sum(parts)
-    return found
+    return [*map(sum, parts.values()), "file"]
 
 
 @dataclass(frozen=True)
@@ -277,20 +258,15 @@ def load_responses(source: Source, hub: Entry = None) -> Responses:
     without: set[str] = set()
     for path in find_files(source, hub, "answers", RESPONSE_FILES, "*.jsonl"):
         records, mapper = read_set(source, path, {"flat": read_flat, "labels": plain_question})
-        flat = mapper is read_flat
-        if flat:
-            every = records.rows
-            records, left_out = with_gold(records)
-            models, found = columns(records), questions_on_passages(records)
-            bare = [str(every[place].get("pid")) for place in left_out]
-        else:
-            models, found = columns(records), once(records, records.map(plain_question))
-            bare = [question.id for question in found if question.gold is None]
+        flat, every = mapper is read_flat, records.rows
         id = "pid" if flat else "question_unique_id"
+        records, left_out = with_gold(records) if flat else (records, [])
+        models = columns(records)
+        found = questions_on_passages(records) if flat else once(records, records.map(plain_question))
         read = records.map(lambda record, id=id, models=models: answers_in(record, record[id], models))
         kept = [(question, each) for question, each in zip(found, read, strict=True) if question.gold]
         by_key = {(one.question_id, one.candidate): one for _, each in kept for one in each}
-        without |= {*bare}
+        without |= {str(every[at].get(id)) for at in left_out} | {each.id for each in found if each.gold is None}
         _merge(questions, {question.id: question for question, _ in kept}, path, "question")
         _merge(answers, by_key, path, "answer to a question")
         edits |= _edits(records, by_key) if flat else {}
@@ -299,7 +275,7 @@ def load_responses(source: Source, hub: Entry = None) -> Responses:
 
 def columns(records: Records) -> list[Columns]:
     """The fields that hold each model's answer, in the order in which the records name the models."""
-    names = dict.fromkeys(name for row in records.rows if isinstance(row, dict) for name in row)
+    names = records.fields
     if "output_label" in names and "pid" not in names:
         return [(records.path.stem, "output_label", "reason", "error")]
     found = [match[1] for name in names if not _FORCED.fullmatch(name) and (match := _LABEL.fullmatch(name))]
@@ -309,18 +285,18 @@ def columns(records: Records) -> list[Columns]:
     return [(name, f"{name}_output_label", f"{name}_{reason}", f"{name}_error") for name in found]
 
 
-def plain_question(record: dict[str, Any]) -> Question:
+def plain_question(record: Record) -> Question:
     """The question of a record without a passage; `gold` is None where it has no gold label."""
-    id, gold = text_field(record, "question_unique_id"), record.get("gold_label")
+    id, gold = record.text("question_unique_id"), record.get("gold_label")
     gold = None if gold is None else letter(gold, "gold_label")
     return Question(id=id, category=UNKNOWN, text="", article=id.partition("_")[0], gold=gold)
 
 
-def answers_in(record: dict[str, Any], id: str, models: Iterable[Columns]) -> list[Answer]:
+def answers_in(record: Record, id: str, models: Iterable[Columns]) -> list[Answer]:
     """The answers in one record, in the order of the models."""
     answers = []
     for model, label, reason, error in models:
-        text, mark = text_or_none(record, reason, blank=True) or "", record.get(label)
+        text, mark = record.text_or_none(reason, blank=True) or "", record.get(label)
         mark = mark.strip() if isinstance(mark, str) else mark
         if record.get(error) is not None or LEGACY_ERROR in text:
             text, mark, outcome = "", None, "error"
@@ -337,9 +313,9 @@ def _edits(records: Records, answers: Mapping[tuple[str, str], Answer]) -> dict[
     names = {name: found for name in sorted(records.fields) if (found := _EDIT.fullmatch(name))}
     edits = {}
 
-    def read(record: dict[str, Any]) -> None:
+    def read(record: Record) -> None:
         for name, (model, who) in ((name, found.groups()) for name, found in names.items()):
-            answer, text = answers.get((record["pid"], model)), text_or_none(record, name, blank=True) or ""
+            answer, text = answers.get((record["pid"], model)), record.text_or_none(name, blank=True) or ""
             if answer and answer.outcome == "ok" and text.strip() not in ("", (answer.text or "").strip()):
                 edits[record["pid"], model, f"paraphrase:{who}" if who else "synonyms"] = text
 

@@ -18,7 +18,7 @@ from .answers import EACH
 from .games import LLMBAR_LABELS, ORDERS, Game, format_of, games_frame, load_pairwise, normalised
 from .hub import NAMES, Entry, Source, fetch_files, find_files, replace_file
 from .questions import UNKNOWN
-from .reading import Loaded, Problem, first_record, id_of, name_in, read_each, show, typed
+from .reading import Loaded, Problem, Record, first_record, read_each, show
 
 #: The folder that holds a folder for each judge.
 JUDGMENTS = "model_judgment"
@@ -123,17 +123,17 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def _line(record: Mapping[str, Any], place: Place, categories: Mapping[str, str]) -> tuple[Game, list[Any]]:
+def _line(record: Record, place: Place, categories: Mapping[str, str]) -> tuple[Game, list[Any]]:
     """What a line compares, as a game without a verdict, and its games, of which each is an object or null."""
     path, _, source = place
-    question, candidate = id_of(record), name_in(record, "model", path.stem)
-    named = name_in(record, "baseline", BASELINES.get(source.split("/")[0], "baseline"))
-    category = name_in(record, "category", categories.get(question, UNKNOWN))
-    judge = name_in(record, "judge", path.parent.name)
+    question, candidate = record.id(), record.name("model", path.stem)
+    named = record.name("baseline", BASELINES.get(source.split("/")[0], "baseline"))
+    category = record.name("category", categories.get(question, UNKNOWN))
+    judge = record.name("judge", path.parent.name)
     condition = "identical" if candidate == named else "none"
     if "games" not in record:
         raise ValueError(f"field 'games' is missing; found {', '.join(record) or 'no field'}")
-    games = typed(record, "games", list, "a list of games") or []
+    games = record.typed("games", list, "a list of games") or []
     for number, game in enumerate(games, 1):
         if not isinstance(game, dict | None):
             raise ValueError(f"game {number} is {show(game)}, expected an object with a score, or null")

@@ -24,7 +24,7 @@ from ..frames import DECISIONS
 from ..types import Question, RatioScale, Version, Wording, short_hash
 from .answers import vendor_of
 from .hub import NAMES, Entry, Source, find_files
-from .reading import Loaded, Problem, read_each, read_lines, refuse_if, show, text_field
+from .reading import Loaded, Problem, Record, read_each, read_lines, refuse_if, show
 
 ENDS = tuple(NAMES["files"]["tests"])
 TEST_COLUMNS, DECISION_COLUMNS = tuple(NAMES["fields"]["tests"]), tuple(NAMES["fields"]["decisions"])
@@ -42,7 +42,6 @@ NOTHING, NUMERIC = NAMES["values"]["nothing"], NAMES["fields"]["numeric"]
 NAN = math.nan
 _HEADING = re.compile(r"^Answer Options:[ \t]*\n", re.MULTILINE)
 _OPTION = re.compile(r"^Option (\d+):", re.MULTILINE)
-Row = Mapping[str, Any]
 
 
 def load_published_tests(source: Source, entry: Entry = None) -> tuple[Question, ...]:
@@ -72,7 +71,7 @@ def read_published_tests(source: Source, entry: Entry = None) -> Loaded:
     return Loaded(questions=tuple(questions), problems=tuple(problems))
 
 
-def _test(row: Row) -> tuple[list[Any], str, Any]:
+def _test(row: Record) -> tuple[list[Any], str, Any]:
     """The marks by which a row is known again, words for that, and its scenario with the wording."""
     scenario = bias_name(_text(row, "bias")), _text(row, "scenario")
     versions = {name: _version(_text(row, name), name) for name in ("control", "treatment")}
@@ -156,7 +155,7 @@ def load_decisions(
     """
     wordings = {str(w.facts["id"]): (each, w) for each in tests for w in each.wordings if "id" in w.facts}
 
-    def read(row: Row, path: Path) -> tuple[list[Any], str, tuple[str, list[dict[str, Any]]]]:
+    def read(row: Record, path: Path) -> tuple[list[Any], str, tuple[str, list[dict[str, Any]]]]:
         id, judge = id_text(_cell(row, "id")), _cell(row, "model") or path.stem
         if not id:
             raise ValueError("field 'id' is empty")
@@ -177,7 +176,9 @@ def load_decisions(
     return Loaded(frame.astype(dict.fromkeys(NUMERIC, float)), tuple(problems))
 
 
-def _replies(row: Row, id: str, judge: str, question: Question | None, wording: Wording | None) -> list[dict[str, Any]]:
+def _replies(
+    row: Record, id: str, judge: str, question: Question | None, wording: Wording | None
+) -> list[dict[str, Any]]:
     """The rows of control and treatment of one line."""
     named, status = _cell(row, "bias"), _cell(row, "status")
     if status not in ("OK", "ERROR"):
@@ -204,7 +205,7 @@ def _replies(row: Row, id: str, judge: str, question: Question | None, wording: 
     return [shared | control, shared | treatment | {"partner": 0.0, "score": _score(row)}]
 
 
-def _decision(row: Row, condition: str, size: int | None, status: str) -> dict[str, Any]:
+def _decision(row: Record, condition: str, size: int | None, status: str) -> dict[str, Any]:
     """What one version's cells say: the order shown, the option chosen, and the scale that it is on."""
     name = f"{condition}_option_order"
     text = _cell(row, name)
@@ -242,7 +243,7 @@ def _choice(text: str, condition: str, size: int) -> float:
     return float(plain)
 
 
-def _score(row: Row) -> float:
+def _score(row: Record) -> float:
     """The individual score as published, NaN where there is none."""
     text = _cell(row, "individual_score").strip("[] ")
     try:
@@ -256,11 +257,11 @@ def _score(row: Row) -> float:
 
 
 def _read(
-    source: Source, entry: Entry, what: str, read: Callable[[Row, Path], tuple[list[Any], str, Any]]
+    source: Source, entry: Entry, what: str, read: Callable[[Record, Path], tuple[list[Any], str, Any]]
 ) -> tuple[list[tuple[str, int, Any]], list[Problem]]:
     """What `read` makes of each row - marks, words and a value - as file, line and value.
 
-    Rows that it refuses, or that share a mark with an earlier one, are problems.
+    Records that it refuses, or that share a mark with an earlier one, are problems.
     """
     noun, columns = ("test", TEST_COLUMNS) if what == "questions" else ("decision", DECISION_COLUMNS)
     top = Path(source).expanduser()
@@ -301,14 +302,14 @@ def id_text(value: Any) -> str:
     return re.sub(r"(?<=\d)\.0$", "", str(value).strip())
 
 
-def _cell(row: Row, name: str) -> str:
+def _cell(row: Record, name: str) -> str:
     value = row.get(name)
     return "" if value is None else str(value).strip()
 
 
-def _text(row: Row, name: str) -> str:
+def _text(row: Record, name: str) -> str:
     """The text of a cell that must hold one, with plain line ends."""
-    return text_field(row, name).replace("\r\n", "\n").strip()
+    return row.text(name).replace("\r\n", "\n").strip()
 
 
 @lru_cache(maxsize=4096)

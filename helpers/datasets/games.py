@@ -22,20 +22,8 @@ from ..types import PAIRWISE, short_hash
 from .answers import maker
 from .hub import Source, read_table
 from .questions import UNKNOWN
-from .reading import (
-    LONGEST_NAME,
-    Records,
-    id_of,
-    number_or_nan,
-    read_rows,
-    refuse_if,
-    short_name,
-    show,
-    text_field,
-    whole_number,
-)
+from .reading import LONGEST_NAME, Record, Records, checked_text, number_or_nan, read_rows, refuse_if, short_name, show
 
-Record = dict[str, Any]
 FORMATS: dict[str, dict[str, Any]] = read_table("formats.toml")
 #: Who stands first, as A, in game 1 and in game 2.
 ORDERS = ("baseline", "candidate")
@@ -170,8 +158,8 @@ def pairwise_games(
             raise ValueError(f"field {missing[0]!r} is missing; found {', '.join(record)}")
         winner, valid = record.get("winner"), [*form.get("winners", ())]
         refuse_if(form.get("strict") and winner not in valid, "winner", winner, ", ".join(valid))
-        prepared = prepare({"row": next(rows), **record}, about)
-        return [game for each in prepared for game in _games(each, form, stem, categories or {})]
+        prepared = prepare(Record({"row": next(rows), **record}), about)
+        return [game for each in prepared for game in _games(Record(each), form, stem, categories or {})]
 
     found = records.map(read, form.get("name") or form["question_id"].strip("{}"))
     if format == "arena-battles":
@@ -216,7 +204,7 @@ def _games(record: Record, form: Mapping[str, Any], stem: str, categories: Mappi
     }
     category = record.get(form.get("category")) or categories.get(filled["question_id"])
     numbers = {name: record[f"its_{name}"] for name in NUMBERS if f"its_{name}" in record}
-    blank = Game(**filled, category=text_field({"category": category}, "category") if category else UNKNOWN, **numbers)
+    blank = Game(**filled, category=checked_text(category, "category") if category else UNKNOWN, **numbers)
     for name in (*filled.values(), blank.category):
         if not name.isprintable():
             raise ValueError(f"the name {show(name)} holds signs that cannot be printed")
@@ -241,10 +229,10 @@ def _field_text(name: str, record: Record, stem: str) -> str:
         return stem
     if name == "turn":
         turn = int(value) if isinstance(value, str) and value.isdecimal() else value
-        return f", turn {whole_number({name: turn}, name, 1)}" if name in record else ""
+        return f", turn {Record(turn=turn).whole(name, 1)}" if name in record else ""
     if name == "judge" and isinstance(value, list) and value:
-        return text_field({name: value[0]}, name)
-    return id_of(record, name) if name in ("question_id", "idx") else text_field(record, name)
+        return checked_text(value[0], name)
+    return record.id(name) if name in ("question_id", "idx") else record.text(name)
 
 
 def _winner(stored: Any, winners: Mapping[str, str]) -> str | None:
@@ -253,8 +241,8 @@ def _winner(stored: Any, winners: Mapping[str, str]) -> str | None:
     return winners.get(str(stored)) if plain else None
 
 
-def _llmbar(record: Record, about: Mapping[str, Any]) -> list[Record]:
-    id, better = text_field(record, "id"), about["better"]
+def _llmbar(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]]:
+    id, better = record.text("id"), about["better"]
     record |= {"category": id.rpartition("/")[0], "one": "output_1", "other": "output_2"}
     if better is None:
         return [record]
@@ -273,14 +261,14 @@ def _better_outputs(path: str | Path) -> dict[str, int]:
 
     def read(record: Record) -> tuple[str, int]:
         refuse_if(record.get("label") not in (1, 2), "label", record.get("label"), "1 or 2")
-        return text_field(record, "id"), int(record["label"])
+        return record.text("id"), int(record["label"])
 
     found = records.map(read, "id")
     records.refuse_duplicates([id for id, _ in found], "instances")
     return dict(found)
 
 
-def _judgebench(record: Record, about: Mapping[str, Any]) -> list[Record]:
+def _judgebench(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]]:
     won = {"B>A": 1.0, "A>B": 0.0, "A=B": 0.5}
     judgments = record["judgments"]
     wrong = not isinstance(judgments, list) or len(judgments) > 2
@@ -293,8 +281,8 @@ def _judgebench(record: Record, about: Mapping[str, Any]) -> list[Record]:
     return [record | named | {f"game_{at}": each.get("decision") for at, each in enumerate(both, 1)}]
 
 
-def _pandalm(record: Record, about: Mapping[str, Any]) -> Iterator[Record]:
-    models = text_field(record, "cmp_key").split("_")
+def _pandalm(record: Record, about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    models = record.text("cmp_key").split("_")
     refuse_if(len(models) != 2, "cmp_key", record["cmp_key"], "two models joined by one _")
     votes, winners = record.get("annotators"), FORMATS["pandalm"]["winners"]
     if not about["people"]:
@@ -307,7 +295,7 @@ def _pandalm(record: Record, about: Mapping[str, Any]) -> Iterator[Record]:
         yield record | {"model_1": models[0], "model_2": models[1], "judge": judge, "verdict": verdict}
 
 
-def _alpaca(record: Record, about: Mapping[str, Any]) -> list[Record]:
+def _alpaca(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]]:
     """An annotation; who stood first is known of a decided preference whose raw answer names a place."""
     share = number_or_nan(record["preference"], "preference") - 1
     share = 0.5 if share == -1 else share
@@ -318,7 +306,7 @@ def _alpaca(record: Record, about: Mapping[str, Any]) -> list[Record]:
     place = _PLACE.fullmatch(raw) if isinstance(raw, str) and better not in (None, "tie") else None
     texts = {"length_baseline": record.get("output_1"), "length_candidate": record.get("output_2")}
     added = {
-        "question_id": short_hash(text_field(record, "instruction", blank=True)),
+        "question_id": short_hash(record.text("instruction", blank=True)),
         "annotator": record.get("annotator") or "annotator",
         "better": better,
         "shown_first": place and ORDERS[(share > 0.5) != (place[1] in "Mb")],
@@ -328,14 +316,14 @@ def _alpaca(record: Record, about: Mapping[str, Any]) -> list[Record]:
     return [record | added]
 
 
-def _vote(record: Record, about: Mapping[str, Any]) -> list[Record]:
+def _vote(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A vote with a judge and a question, whether the file names them or not, of two models in alphabetical order."""
     winner = record["winner"]
     names = (record[name] for name in ("question_id", "question", "id", "prompt") if record.get(name) is not None)
     id = next(names, f"row {record['row']}")
     if isinstance(id, str) and (len(id) > LONGEST_NAME or not id.isprintable()):
         id = short_name(id)
-    a, b = (text_field(record, name) for name in ("model_a", "model_b"))
+    a, b = record.texts("model_a", "model_b")
     if a > b:
         a, b, winner = b, a, {"model_a": "model_b", "model_b": "model_a"}.get(winner, winner)
     about = {"question_id": id, "judge": record.get("judge") or UNKNOWN, "one": a, "other": b, "better": winner}

@@ -20,17 +20,7 @@ from ..types import Answer
 from ..words import p_text
 from .answers import candidate_of, vendor_tier
 from .hub import ERROR_FILES, HINTS, JUDGMENT_FILES, NAMES, Entry, Source, find_files, from_hub
-from .reading import (
-    Records,
-    checked_name,
-    number_or_nan,
-    read_records,
-    show,
-    text_field,
-    text_or_none,
-    texts_of,
-    typed,
-)
+from .reading import Record, Records, checked_name, checked_text, number_or_nan, read_records, show
 
 TOP1_COLUMNS = tuple(NAMES["fields"]["top1"])
 #: Columns of the listwise frame that published judgments do not have.
@@ -263,9 +253,9 @@ def _hint_word(path: Path, alone: bool) -> str:
     return found[0] if found else ""
 
 
-def _judged(record: dict[str, Any]) -> Published:
+def _judged(record: Record) -> Published:
     """One record of the published arrays: a verdict with its mapping, or an `error` with or without one."""
-    judgment, error = _asked(record, "judge_model"), text_or_none(record, "error", blank=True)
+    judgment, error = _asked(record, "judge_model"), record.text_or_none("error", blank=True)
     if error is None and not {"ranking", "mapping"} <= record.keys():
         raise ValueError(f"neither 'error' nor both 'ranking' and 'mapping'; found {', '.join(record)}")
     shown = None if error is not None and record.get("mapping") is None else _shown(record, judgment.question_id)
@@ -275,30 +265,30 @@ def _judged(record: dict[str, Any]) -> Published:
     return replace(judgment, shown=shown, pick=shown.get(judgment.first or ""))
 
 
-def _logged(record: dict[str, Any], condition: str | None) -> Published:
+def _logged(record: Record, condition: str | None) -> Published:
     """One success of the log: always the pick; ranking and scores only where the log's text could be matched to it."""
     judgment = _asked(record, "judge")
-    hint = judgment.condition or condition or text_field(record, "hint_mode")
-    pick = _candidate(record, "top_answer_id", judgment.question_id)
-    judgment = replace(judgment, category=text_field(record, "category"), condition=hint, pick=pick)
+    hint = judgment.condition or condition or record.text("hint_mode")
+    pick = _candidate(record.text("top_answer_id"), "top_answer_id", judgment.question_id)
+    judgment = replace(judgment, category=record.text("category"), condition=hint, pick=pick)
     return _with_verdict(judgment, record, LOG_LETTERS)
 
 
-def _failed(record: dict[str, Any]) -> Published:
+def _failed(record: Record) -> Published:
     """One failed try of the log; what was shown is not recorded."""
-    detail = text_or_none(record, "detail", blank=True) or ""
-    reason = _reason(f"{text_field(record, 'error', blank=True)}; {detail}")
+    detail = record.text_or_none("detail", blank=True) or ""
+    reason = _reason(f"{record.text('error', blank=True)}; {detail}")
     return replace(_asked(record, "judge"), outcome=reason)
 
 
-def _asked(record: dict[str, Any], judge: str) -> Published:
+def _asked(record: Record, judge: str) -> Published:
     """What was asked of whom (field `judge`); the category is that of the question's id."""
-    question, name = texts_of(record, "prompt_id", judge)
+    question, name = record.texts("prompt_id", judge)
     category = re.fullmatch(r"(.+)_\d+", question)
     return Published(question, category and category[1], name, _hint(record))
 
 
-def _hint(record: dict[str, Any]) -> str:
+def _hint(record: Record) -> str:
     """The hint that a record names in one of its fields for it, "" where there is none; what is no hint as it is."""
     found = {
         name: str(record[name]).strip().casefold() for name in NAMES["hints"]["fields"] if record.get(name) is not None
@@ -329,32 +319,30 @@ def _reason(error: str) -> str:
     return "truncated" if "MAX_TOKENS" in error or "EOF while parsing" in error else "unparsed"
 
 
-def _shown(record: dict[str, Any], question: str) -> dict[str, str | None]:
-    mapping = typed(record, "mapping", dict, "letters with answer ids", needed=True)
-    listed = typed(record, "anonymized_answers", list, "a list of objects with a label", dict)
-    order = [text_field(entry, "label") for entry in listed or () if "label" in entry]
+def _shown(record: Record, question: str) -> dict[str, str | None]:
+    mapping = record.typed("mapping", dict, "letters with answer ids", needed=True)
+    listed = record.typed("anonymized_answers", list, "a list of objects with a label", dict)
+    order = [Record(entry).text("label") for entry in listed or () if "label" in entry]
     letters = order if sorted(order) == sorted(mapping) else sorted(mapping)
-    shown = {
-        letter: _candidate({f"mapping.{letter}": mapping[letter]}, f"mapping.{letter}", question) for letter in letters
-    }
+    shown = {letter: _candidate(mapping[letter], f"mapping.{letter}", question) for letter in letters}
     if len(set(shown.values())) < len(shown):
         raise ValueError(f"field 'mapping' shows one candidate under two letters: {mapping}")
     return shown
 
 
-def _candidate(record: dict[str, Any], field: str, question: str) -> str:
+def _candidate(value: Any, field: str, question: str) -> str:
     """The candidate that the answer id in a field names."""
-    text = checked_name(text_field(record, field), f"field {field!r}")
+    text = checked_name(checked_text(value, field), f"field {field!r}")
     try:
         return candidate_of(text, question)
     except ValueError as error:
         raise ValueError(f"field {field!r}: {error}") from None
 
 
-def _with_verdict(judgment: Published, record: dict[str, Any], letters: tuple[str, ...]) -> Published:
+def _with_verdict(judgment: Published, record: Record, letters: tuple[str, ...]) -> Published:
     """The judgment with what the judge said; five letters of six, or a letter twice, stay an invalid ranking."""
-    ranking = typed(record, "ranking", list, "a list of letters, best first", str)
-    scores = typed(record, "scores", dict, "letters with numbers")
+    ranking = record.typed("ranking", list, "a list of letters, best first", str)
+    scores = record.typed("scores", dict, "letters with numbers")
     return replace(
         judgment,
         outcome="missing" if ranking is None else "ok" if sorted(ranking) == sorted(letters) else "invalid_ranking",

@@ -19,7 +19,7 @@ from ..types import Answer, Question
 from .answers import Responses, answers_in, columns, plain_question, vendor_of
 from .hub import NAMES, Entry, Source, find_files
 from .questions import UNKNOWN
-from .reading import Records, number_or_nan, read_records, refuse_if, show, texts_of, typed
+from .reading import Record, Records, number_or_nan, read_records, refuse_if, show
 
 Row = dict[str, Any]
 PAIR_FILES, CODE_FILES = tuple(NAMES["files"]["pairs"]), tuple(NAMES["files"]["programs"])
@@ -101,11 +101,11 @@ def load_code_pairs(
         raise records.unknown(NAMES["expected"]["programs"])
     counts = Counter[str]()
 
-    def read(record: Row) -> tuple[str, list[Row]]:
+    def read(record: Record) -> tuple[str, list[Row]]:
         id = record.get("unique_id")
         refuse_if(type(id) not in (int, str) or id == "", "unique_id", id, "a number or a text")
         names = [f"assistent_{number}_is_correct" for number in (1, 2)]
-        flags = tuple(typed(record, name, bool, "true or false") for name in names)
+        flags = tuple(record.typed(name, bool, "true or false") for name in names)
         kind = KINDS.get(flags, "unflagged")
         counts[kind] += 1
         if kind not in ("harmful", "beneficial"):
@@ -195,8 +195,8 @@ def _preferences(records: Records, responses: Responses | None, counts: Counter[
     questions = {question.id: question for question in responses.questions} if responses else {}
     published = {(each.question_id, each.candidate): each for each in responses.answers} if responses else {}
 
-    def read(record: Row) -> Iterator[Row]:
-        id, judge, other = texts_of(record, "pid", "evaluator", "evaluatee")
+    def read(record: Record) -> Iterator[Row]:
+        id, judge, other = record.texts("pid", "evaluator", "evaluatee")
         if judge == other:
             raise ValueError("fields 'evaluator' and 'evaluatee' name the same model")
         question, labels = Question(id, UNKNOWN, "", article=id.partition("_")[0]), [None, None]
@@ -227,7 +227,7 @@ def _judged(records: Records, responses: Responses | None, counts: Counter[str])
     own_first = not records.path.stem.endswith("_reverse")
     questions = {question.id: question for question in responses.questions} if responses else {}
 
-    def read(record: Row) -> list[Row]:
+    def read(record: Record) -> list[Row]:
         asked = plain_question(record)
         answers = answers_in(record, asked.id, models)
         role = _role(asked.gold, answers)
@@ -237,7 +237,7 @@ def _judged(records: Records, responses: Responses | None, counts: Counter[str])
         question = questions.get(asked.id, asked)
         if question.gold != asked.gold:
             raise ValueError(f"field 'gold_label' says {asked.gold}, the answers given say {question.gold}")
-        chances = [number_or_nan(record.get(name), f"field {name!r}") for name in ("prob_1", "prob_2")]
+        chances = [record.number(name) for name in ("prob_1", "prob_2")]
         if any(chance < 0 or chance > 1 for chance in chances):
             raise ValueError(f"fields 'prob_1' and 'prob_2' hold {chances}, expected probabilities")
         p_first = chances[0] / sum(chances) if sum(chances) > 0 else math.nan
@@ -260,9 +260,9 @@ def _refuse_unread(records: Records, found: Sequence[Sequence[Row]]) -> None:
         )
 
 
-def _p_first(record: Row, name: str, verdict: Any) -> float:
+def _p_first(record: Record, name: str, verdict: Any) -> float:
     """The probability of the answer shown first, from that of the token that was said (field `name`)."""
-    chance = number_or_nan(record.get(name), f"field {name!r}")
+    chance = record.number(name)
     refuse_if(chance < 0 or chance > 1, name, chance, "a probability")
     if verdict not in ("1", "2") or not chance >= 0.5:
         return math.nan

@@ -17,18 +17,7 @@ from typing import Any
 
 from ..types import Question
 from .hub import NAMES, QUESTION_FILES, Entry, Source, find_files, read_table
-from .reading import (
-    Records,
-    id_of,
-    open_parquet,
-    read_rows,
-    refuse_if,
-    show,
-    text_field,
-    text_or_none,
-    texts_of,
-    typed,
-)
+from .reading import Record, Records, checked_text, open_parquet, read_rows, refuse_if, show
 
 PASSAGE_FILES = tuple(NAMES["files"]["passages"])
 #: The split that is taken of a folder laid out as data sets on the hub are.
@@ -42,6 +31,7 @@ UNKNOWN = "unknown"
 Mapper = Callable[..., Any]
 #: The letters of options.
 LETTERS = "ABCD"
+REASONS = "a reason for each of 4 options"
 _WRITTEN = re.compile(r"[\W_]+")
 
 
@@ -68,7 +58,7 @@ def read_set(source: Source, path: Path, mappers: Mapping[str, Mapper]) -> tuple
     else:
         records = read_rows(path)
     forms = {name: read_table("question_sets.toml")[name] for name in mappers}
-    name = next((name for name, form in forms.items() if records.fields.issuperset(form["needs"])), None)
+    name = next((name for name, form in forms.items() if {*form["needs"]} <= records.fields), None)
     if name is None:
         raise records.unknown("one of " + "; ".join(form["words"] for form in forms.values()))
     if table or (Path(source).expanduser() != path and path.suffix != ".csv"):
@@ -209,115 +199,96 @@ def _distinct(records: Records, questions: Sequence[Question]) -> tuple[Question
     return tuple(questions[index] for index in first.values())
 
 
-def _plain(record: dict[str, Any]) -> Question:
-    points = typed(record, "points", list, "a list of texts") or []
-    points = tuple(text_field({"points": point}, "points") for point in points)
-    return Question(*texts_of(record, "id", "category", "text"), points, text_or_none(record, "reference"))
+def _plain(record: Record) -> Question:
+    return Question(*record.texts("id", "category", "text"), record.listed("points"), record.text_or_none("reference"))
 
 
-def _mt_bench(record: dict[str, Any]) -> Question:
-    number = record.get("question_id")
-    refuse_if(type(number) is not int, "question_id", number, "a whole number")
-    turns = typed(record, "turns", list, "a list that begins with the question's text", needed=True)
-    reference = typed(record, "reference", list, "a list with a text for each turn")
-    category = text_field(record, "category")
-    return Question(
-        id=f"{category}_{number:03d}",
-        category=category,
-        text=text_field({"turns": turns[0]}, "turns"),
-        reference=text_field({"reference": reference[0]}, "reference", blank=True) if reference else None,
-    )
+def _mt_bench(record: Record) -> Question:
+    number, category = record.whole("question_id", 0), record.text("category")
+    turns = record.typed("turns", list, "a list that begins with the question's text", needed=True)
+    reference = record.typed("reference", list, "a list with a text for each turn")
+    answer = checked_text(reference[0], "reference", blank=True) if reference else None
+    return Question(f"{category}_{number:03d}", category, checked_text(turns[0], "turns"), reference=answer)
 
 
-def _answered(record: dict[str, Any]) -> Question:
-    return Question(*texts_of(record, "prompt_id", "category", "prompt_text"))
+def _answered(record: Record) -> Question:
+    return Question(*record.texts("prompt_id", "category", "prompt_text"))
 
 
-def _judged_pair(record: dict[str, Any]) -> Question:
+def _judged_pair(record: Record) -> Question:
     """An instruction with two responses, one of them known to be better; its category is the bias it is made for."""
-    label = record.get("label")
+    label, category = record.get("label"), checked_text(record.get("bias"), "category")
     refuse_if(type(label) is not int or label not in (1, 2), "label", label, "1 or 2: the better response")
-    return Question(
-        id=text_or_none(record, "id") or "",
-        category=text_field({"category": record.get("bias")}, "category"),
-        text=text_field(record, "instruction"),
-        options=texts_of(record, "response1", "response2"),
-        gold="AB"[label - 1],
-    )
+    id, texts = record.text_or_none("id") or "", record.texts("response1", "response2")
+    return Question(id, category, record.text("instruction"), options=texts, gold="AB"[label - 1])
 
 
-def _arena(record: dict[str, Any]) -> Question:
+def _arena(record: Record) -> Question:
     text, turns = record.get("prompt"), record.get("turns")
     if text is None and isinstance(turns, list) and turns:
         text = turns[0].get("content") if isinstance(turns[0], dict) else turns[0]
-    return Question(
-        id=id_of(record),
-        category=text_field(record, "category"),
-        text=text_field({"prompt": text}, "prompt"),
-    )
+    return Question(record.id(), record.text("category"), checked_text(text, "prompt"))
 
 
-def _quality(record: dict[str, Any]) -> list[Question]:
-    name = text_field(record, "set_unique_id")
+def _quality(record: Record) -> list[Question]:
+    name = record.text("set_unique_id")
     about = {key: record[key] for key in ("article_id", "article", "source") if key in record}
-    return _each(record, lambda row, n: _quality_row(row | about, f"{name}_{n}")[0], "question_unique_id")
+    return _each(record, lambda row, n: _quality_row(Record(row | about), f"{name}_{n}")[0], "question_unique_id")
 
 
-def _quality_row(record: dict[str, Any], instead: str | None = None) -> list[Question]:
+def _quality_row(record: Record, instead: str | None = None) -> list[Question]:
     gold, difficult = record.get("gold_label"), record.get("difficult")
     if gold is None:
         raise ValueError("no 'gold_label': the test split is published without it; take dev or train")
     refuse_if(isinstance(gold, str), "gold_label", gold, "a whole number from 1 to 4")
     refuse_if(isinstance(difficult, bool) or difficult not in (None, 0, 1), "difficult", difficult, "0 or 1")
-    return [
-        Question(
-            id=text_or_none(record, "question_unique_id") or instead or text_field(record, "question_unique_id"),
-            category=text_or_none(record, "source") or UNKNOWN,
-            text=text_field(record, "question"),
-            article=text_field(record, "article_id"),
-            passage=plain_text(text_field(record, "article")),
-            options=options_of(record.get("options")),
-            gold=letter(gold, "gold_label"),
-            hard=None if difficult is None else bool(difficult),
-        )
-    ]
+    question = Question(
+        id=record.text_or_none("question_unique_id") or instead or record.text("question_unique_id"),
+        category=record.text_or_none("source") or UNKNOWN,
+        text=record.text("question"),
+        article=record.text("article_id"),
+        passage=plain_text(record.text("article")),
+        options=options_of(record.get("options")),
+        gold=letter(gold, "gold_label"),
+        hard=None if difficult is None else bool(difficult),
+    )
+    return [question]
 
 
-def _article(record: dict[str, Any]) -> list[Question]:
-    article, passage, category = texts_of(record, "id", "passage", "category")
+def _article(record: Record) -> list[Question]:
+    article, passage, category = record.texts("id", "passage", "category")
 
-    def read(row: dict[str, Any], number: int) -> Question:
-        options, gold, reasons = options_of(row.get("options")), row.get("gold"), row.get("reasons")
+    def read(row: Record, number: int) -> Question:
+        options, gold, points = options_of(row.get("options")), row.get("gold"), row.listed("reasons", REASONS)
         refuse_if(gold not in tuple(LETTERS), "gold", gold, "one of A, B, C, D")
-        wrong = reasons is not None and (not isinstance(reasons, list) or len(reasons) != len(options))
-        refuse_if(wrong, "reasons", reasons, "a reason for each of 4 options")
-        points = tuple(text_field({"reasons": reason}, "reasons") for reason in reasons or ())
-        id, text = texts_of(row, "id", "text")
+        refuse_if(
+            row.get("reasons") is not None and len(points) != len(options), "reasons", row.get("reasons"), REASONS
+        )
+        id, text = row.texts("id", "text")
         return Question(id, category, text, points, None, -1, article, passage, options, gold)
 
     return _each(record, read, "id")
 
 
-def read_flat(record: dict[str, Any]) -> list[Question]:
+def read_flat(record: Record) -> list[Question]:
     """The one question of a flat record, whose text holds its options and whose `output_label` is the right one."""
-    id, asked = texts_of(record, "pid", "questions")
+    id, asked = record.texts("pid", "questions")
     text, options = parted(asked)
     gold = letter(record.get("output_label"), "output_label")
     right = " ".join((record["output"] if isinstance(record.get("output"), str) else "").split())
     same = [option for option in options if " ".join(option.split()) == right]
     if same and same[0] != options[LETTERS.index(gold)]:
         raise ValueError(f"field 'output_label' says {gold}, field 'output' is the text of another option")
-    category, passage = text_or_none(record, "source") or UNKNOWN, plain_text(text_field(record, "text"))
+    category, passage = record.text_or_none("source") or UNKNOWN, plain_text(record.text("text"))
     return [Question(id, category, text, article=id.partition("_")[0], passage=passage, options=options, gold=gold)]
 
 
-def _each(record: dict[str, Any], read: Callable[..., Question], name: str) -> list[Question]:
+def _each(record: Record, read: Callable[[Record, int], Question], name: str) -> list[Question]:
     """The questions in a record; what is wrong with one is reported with its id."""
-    rows = typed(record, "questions", list, "a list of objects", dict, needed=True)
     found = []
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(record.typed("questions", list, "a list of objects", dict, needed=True), 1):
         try:
-            found.append(read(row, number))
+            found.append(read(Record(row), number))
         except ValueError as error:
             raise ValueError(f"question {row.get(name) or number}: {error}") from None
     return found
@@ -347,8 +318,7 @@ def parted(asked: str) -> tuple[str, tuple[str, ...]]:
                 raise ValueError("field 'questions' has a fifth option, (E), expected (A) (B) (C) (D) alone")
             ends = [*(mark.start() for mark in marks[1:]), len(asked)]
             texts = [asked[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
-            text = text_field({"questions": asked[: marks[0].start()].strip()}, "questions")
-            return text, options_of(texts, "questions")
+            return checked_text(asked[: marks[0].start()].strip(), "questions"), options_of(texts, "questions")
     found = " ".join(re.findall(line_start.format("A-D"), asked, re.MULTILINE)) or "none"
     raise ValueError(f"field 'questions' has the options {found}, expected (A) (B) (C) (D), once each and in order")
 
@@ -358,7 +328,7 @@ def options_of(options: Any, name: str = "options") -> tuple[str, ...]:
     if not isinstance(options, list) or len(options) != len(LETTERS):
         count = f"{len(options)} options" if isinstance(options, list) else show(options)
         raise ValueError(f"field {name!r} holds {count}, expected a list of four")
-    texts = tuple(text_field({name: option}, name) for option in options)
+    texts = tuple(checked_text(option, name) for option in options)
     seen: dict[str, str] = {}
     for mark, text in zip(LETTERS, texts, strict=True):
         other = seen.setdefault(" ".join(text.split()), mark)

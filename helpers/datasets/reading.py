@@ -11,7 +11,7 @@ import re
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, KeysView
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -42,6 +42,125 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _PROMPTS = re.compile(r'"prompts"[ \t\r\n]*:[ \t\r\n]*\[')
 
 
+class Record(dict[str, Any]):
+    """One record of a file: its fields, each checked when it is read; what does not fit is a ValueError."""
+
+    def typed(self, name: str, kind: type, expected: str, each: type = object, needed: bool = False) -> Any:
+        """What a field holds, a `kind` (of `each`); None where it is null or missing, unless it is `needed`."""
+        value = self.get(name)
+        fits = isinstance(value, kind) and (kind is not list or all(isinstance(part, each) for part in value))
+        refuse_if(not (fits and value) if needed else value is not None and not fits, name, value, expected)
+        return value
+
+    def text(self, name: str, *, blank: bool = False) -> str:
+        """The text in a field; missing, blank (unless `blank`), not encodable is refused, and a name nobody can see."""
+        if name not in self:
+            raise ValueError(f"field {name!r} is missing; found {', '.join(self) or 'no field'}")
+        return checked_text(self[name], name, blank)
+
+    def texts(self, *names: str) -> tuple[str, ...]:
+        """The texts in several fields."""
+        return tuple(map(self.text, names))
+
+    def text_or_none(self, name: str, blank: bool = False) -> str | None:
+        """The text in a field, None where it is missing or null."""
+        return None if self.get(name) is None else self.text(name, blank=blank)
+
+    def listed(self, name: str, expected: str = "a list of texts") -> tuple[str, ...]:
+        """The texts of the list in a field, none where it is null or missing."""
+        return tuple(checked_text(value, name) for value in self.typed(name, list, expected) or ())
+
+    def name(self, name: str, instead: str) -> str:
+        """The name in a field, in one line, or `instead` where it is missing, null or blank."""
+        if self.get(name) is None or not str(self[name]).strip():
+            return instead
+        refuse_if(not self.text(name).isprintable(), name, self[name], "a name in one line")
+        return self.text(name)
+
+    def id(self, *names: str) -> str:
+        """The id in the first of these fields (`uid`, else `question_id`) that is there, be it a text or a number."""
+        names = names or ("uid", "question_id")
+        name = next((name for name in names if self.get(name) is not None), names[-1])
+        if name not in self and len(names) > 1:
+            raise ValueError(f"neither {' nor '.join(map(repr, names))}; found {', '.join(self) or 'no field'}")
+        return str(self[name]) if type(self.get(name)) is int else self.text(name)
+
+    def whole(self, name: str, least: int) -> int:
+        """The whole number in a field, from `least` up."""
+        value = self.get(name)
+        refuse_if(type(value) is not int or value < least, name, value, f"a whole number from {least} up")
+        return value
+
+    def number(self, name: str) -> float:
+        """The number in a field, NaN where it is null or missing."""
+        return number_or_nan(self.get(name), f"field {name!r}")
+
+
+def checked_text(value: Any, name: str, blank: bool = False) -> str:
+    """A text that field `name` holds, as it can be sent and written; `blank`: it may be empty."""
+    refuse_if(not isinstance(value, str), name, value, "a text")
+    if not blank and not value.strip():
+        raise ValueError(f"field {name!r} is empty")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        # No provider, file or hash takes half a surrogate pair: better now than at the first call that costs money.
+        code = f"U+{ord(value[error.start]):04X}"
+        raise ValueError(f"field {name!r} holds a lone surrogate ({code}) at character {error.start + 1}") from None
+    return checked_name(value, f"field {name!r}") if name in NAMED else value
+
+
+def checked_name(text: str, where: str) -> str:
+    """A name as sentences and figures can repeat it; one that is endless or holds unseen signs is a ValueError."""
+    if len(text) > LONGEST_NAME:
+        raise ValueError(f"{where} holds {len(text):,} letters; a name has at most {LONGEST_NAME}")
+    for at, sign in enumerate(text, 1):
+        if unicodedata.category(sign) in UNSEEN:
+            what = f"a sign that nobody sees (U+{ord(sign):04X}) at character {at}"
+            raise ValueError(f"{where} holds {what}; names are letters that can be seen")
+    return text
+
+
+def number_or_nan(value: Any, where: str) -> float:
+    """A number as float and None as NaN; anything else (a text, a truth value) is a ValueError."""
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{where} holds {show(value)}, expected a number")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{where} holds {show(value)}, a number too large to compute with") from None
+
+
+def refuse_if(wrong: object, name: str, value: Any, expected: str) -> None:
+    """A ValueError, where something is wrong, that names a field, what it holds, and what is expected there."""
+    if wrong:
+        raise ValueError(f"field {name!r} holds {show(value)}, expected {expected}")
+
+
+def show(value: Any) -> str:
+    """A found value, short enough for an error message, with its type."""
+    shown = json.dumps(value)
+    return f"{shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + '...'} ({type(value).__name__})"
+
+
+def short_name(text: str) -> str:
+    """A name for a text that is too long for one, or runs over several lines: its first words and a hash.
+
+    >>> short_name("Explain in your own words why\\nthe sky is blue and grass is green.")
+    'Explain in your own words why the sky... 6c12fcbe'
+    """
+    words = " ".join(text.split())[:40].rpartition(" ")[0] or text[:12]
+    return f"{words}... {short_hash(text)}"
+
+
+def _record(value: Any) -> Record:
+    if not isinstance(value, dict):
+        raise ValueError(f"found {show(value)}, expected an object with named fields")
+    return Record(value)
+
+
 @dataclass(frozen=True)
 class Records:
     """The records of one file in file order, with the line on which each begins, counted from 1."""
@@ -62,9 +181,9 @@ class Records:
         return f"{self.path}, line {self.lines[index]}, record {index + 1}"
 
     @property
-    def fields(self) -> frozenset[str]:
-        """The names of all fields that any record has."""
-        return frozenset(name for row in self.rows if isinstance(row, dict) for name in row)
+    def fields(self) -> KeysView[str]:
+        """The names of all fields that any record has, in the order in which they come."""
+        return dict.fromkeys(name for row in self.rows if isinstance(row, dict) for name in row).keys()
 
     def unknown(self, expected: str) -> ValueError:
         """The error for a file in none of the expected formats; it shows the first record."""
@@ -72,13 +191,13 @@ class Records:
         found = ", ".join(first) if isinstance(first, dict) and first else show(first)
         return ValueError(f"{self.place(0)}: found {found}; expected {expected}")
 
-    def map(self, read: Callable[[dict[str, Any]], Any], name: str = "") -> list[Any]:
+    def map(self, read: Callable[[Record], Any], name: str = "") -> list[Any]:
         """`read` applied to each record; the error of the first it refuses gets its place and field `name` (its id)."""
         name = name or next((each for each in NAMES["fields"]["ids"] if each in self.fields), "id")
         values = []
         for index, row in enumerate(self.rows):
             try:
-                values.append(read(named_fields(row)))
+                values.append(read(_record(row)))
             except ValueError as error:
                 value = row.get(name) if isinstance(row, dict) else None
                 shown = repr(value) if isinstance(value, str) and len(value) <= LONGEST_SHOWN else show(value)
@@ -150,7 +269,7 @@ def read_records(path: Path) -> Records:
     return Records(path, tuple(rows), tuple(lines[1:]), bool(rows) and -1 < text.find("{") < places[1])
 
 
-def read_lines(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
+def read_lines(path: Path, name: str) -> Iterator[tuple[int, Record | Problem]]:
     """Each record of a JSON lines, CSV or Parquet file with its line (in Parquet its number).
 
     What is wrong with one, in the file called `name`, stands in its place as a Problem.
@@ -158,7 +277,7 @@ def read_lines(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any] | Pr
     end = end_of_name(path)
     if end == ".parquet":
         with open_parquet(path) as file:
-            yield from enumerate((row for batch in file.iter_batches(1000) for row in batch.to_pylist()), 1)
+            yield from enumerate((Record(row) for batch in file.iter_batches(1000) for row in batch.to_pylist()), 1)
         return
     table = end in TABLES
     # Bytes that are no text survive as half characters, so that one record is lost to them and not the file.
@@ -167,9 +286,7 @@ def read_lines(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any] | Pr
             yield line, Problem(name, line, "broken", found) if isinstance(found, str) else found
 
 
-def read_each(
-    path: Path, name: str, read: Callable[[dict[str, Any]], _T], problems: list[Problem]
-) -> Iterator[tuple[int, _T]]:
+def read_each(path: Path, name: str, read: Callable[[Record], _T], problems: list[Problem]) -> Iterator[tuple[int, _T]]:
     """`read` applied to each record of a file (see `read_lines`), with its line; what it refuses joins the problems."""
     for line, record in read_lines(path, name):
         try:
@@ -181,14 +298,14 @@ def read_each(
             problems.append(Problem(name, line, "broken", str(error)))
 
 
-def _objects(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def _objects(lines: Iterable[str]) -> Iterator[tuple[int, Record | str]]:
     """Each line that is not blank with its number: its object, or what is wrong with it."""
     for number, line in enumerate(lines, 1):
         try:
             if _BYTES.search(line):
                 yield number, "not UTF-8 text"
             elif line.strip():
-                yield number, named_fields(document(line))
+                yield number, _record(document(line))
         except json.JSONDecodeError as error:
             broken = f"not readable as JSON: {error.msg} at character {error.pos + 1}"
             yield number, error.msg if isinstance(error, Odd) else broken
@@ -207,7 +324,7 @@ def read_rows(path: Path) -> Records:
     return Records(path, tuple(found), tuple(rows))
 
 
-def _cells(lines: Iterable[str], path: Path) -> Iterator[tuple[int, dict[str, str] | str]]:
+def _cells(lines: Iterable[str], path: Path) -> Iterator[tuple[int, Record | str]]:
     """Each row of a table with its line: its cells by column, or what is wrong with them.
 
     A name twice in the header and a broken quote, behind which nobody knows where rows begin, are ValueErrors.
@@ -226,7 +343,7 @@ def _cells(lines: Iterable[str], path: Path) -> Iterator[tuple[int, dict[str, st
                 yield line, f"{len(cells)} cells where the header has {len(names)}"
             elif cells:
                 text = f"field {odd[0]!r} holds bytes that are not UTF-8" if odd else ""
-                yield line, text or dict(zip(names, cells, strict=True))
+                yield line, text or Record(zip(names, cells, strict=True))
             line = reader.line_num + 1
     except csv.Error as error:
         raise ValueError(f"{path}, line {reader.line_num}: not readable as CSV: {error}") from None
@@ -365,128 +482,3 @@ def first_record(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
-
-
-def refuse_if(wrong: object, name: str, value: Any, expected: str) -> None:
-    """A ValueError, where something is wrong, that names a field, what it holds, and what is expected there."""
-    if wrong:
-        raise ValueError(f"field {name!r} holds {show(value)}, expected {expected}")
-
-
-def named_fields(record: Any) -> dict[str, Any]:
-    """A record as it is; anything but an object is a ValueError."""
-    if not isinstance(record, dict):
-        raise ValueError(f"found {show(record)}, expected an object with named fields")
-    return record
-
-
-def typed(
-    record: Mapping[str, Any], name: str, kind: type, expected: str, each: type = object, needed: bool = False
-) -> Any:
-    """What field `name` holds, None where it is null or missing; anything but a `kind` (of `each`) is a ValueError.
-
-    So is what is null, missing or empty where it is `needed`.
-    """
-    value = record.get(name)
-    fits = isinstance(value, kind) and (kind is not list or all(isinstance(part, each) for part in value))
-    wrong = not (fits and value) if needed else value is not None and not fits
-    refuse_if(wrong, name, value, expected)
-    return value
-
-
-def text_field(record: Mapping[str, Any], name: str, *, blank: bool = False) -> str:
-    """The text in field `name`; missing, not a text, blank (unless `blank`) or not encodable is a ValueError.
-
-    So is a name (a field of `names.toml`) that is longer than LONGEST_NAME letters or holds signs that nobody sees.
-    """
-    if name not in record:
-        raise ValueError(f"field {name!r} is missing; found {', '.join(record) or 'no field'}")
-    value = record[name]
-    refuse_if(not isinstance(value, str), name, value, "a text")
-    if not blank and not value.strip():
-        raise ValueError(f"field {name!r} is empty")
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError as error:
-        # No provider, file or hash takes half a surrogate pair: better now than at the first call that costs money.
-        code = f"U+{ord(value[error.start]):04X}"
-        raise ValueError(f"field {name!r} holds a lone surrogate ({code}) at character {error.start + 1}") from None
-    return checked_name(value, f"field {name!r}") if name in NAMED else value
-
-
-def texts_of(record: Mapping[str, Any], *names: str) -> tuple[str, ...]:
-    """The texts in these fields (see `text_field`)."""
-    return tuple(text_field(record, name) for name in names)
-
-
-def text_or_none(record: Mapping[str, Any], name: str, blank: bool = False) -> str | None:
-    """The text in field `name`, None where it is missing or null."""
-    return None if record.get(name) is None else text_field(record, name, blank=blank)
-
-
-def checked_name(text: str, where: str) -> str:
-    """A name as sentences and figures can repeat it; one that is endless or holds unseen signs is a ValueError."""
-    if len(text) > LONGEST_NAME:
-        raise ValueError(f"{where} holds {len(text):,} letters; a name has at most {LONGEST_NAME}")
-    for at, sign in enumerate(text, 1):
-        if unicodedata.category(sign) in UNSEEN:
-            what = f"a sign that nobody sees (U+{ord(sign):04X}) at character {at}"
-            raise ValueError(f"{where} holds {what}; names are letters that can be seen")
-    return text
-
-
-def name_in(record: Mapping[str, Any], name: str, instead: str) -> str:
-    """The one-line text in field `name`, or `instead` where it is missing, null or blank; else a ValueError."""
-    value = record.get(name)
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return instead
-    text = text_field(record, name)
-    refuse_if(not text.isprintable(), name, text, "a name in one line")
-    return text
-
-
-def id_of(record: Mapping[str, Any], *names: str) -> str:
-    """The id in the first of these fields (`uid`, else `question_id`) that is there, as text, be it text or number."""
-    names = names or ("uid", "question_id")
-    name = next((name for name in names if record.get(name) is not None), names[-1])
-    value = record.get(name)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if name not in record and len(names) > 1:
-        raise ValueError(f"neither {' nor '.join(map(repr, names))}; found {', '.join(record) or 'no field'}")
-    return text_field(record, name)
-
-
-def short_name(text: str) -> str:
-    """A name for a text that is too long for one, or runs over several lines: its first words and a hash.
-
-    >>> short_name("Explain in your own words why\\nthe sky is blue and grass is green.")
-    'Explain in your own words why the sky... 6c12fcbe'
-    """
-    words = " ".join(text.split())[:40].rpartition(" ")[0] or text[:12]
-    return f"{words}... {short_hash(text)}"
-
-
-def whole_number(record: Mapping[str, Any], name: str, least: int) -> int:
-    """The whole number in field `name`; anything else, and one below `least`, is a ValueError."""
-    value = record.get(name)
-    refuse_if(type(value) is not int or value < least, name, value, f"a whole number from {least} up")
-    return value
-
-
-def number_or_nan(value: Any, name: str) -> float:
-    """A number as float and None as NaN; anything else (a text, a truth value) is a ValueError."""
-    if value is None:
-        return math.nan
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{name} holds {show(value)}, expected a number")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name} holds {show(value)}, a number too large to compute with") from None
-
-
-def show(value: Any) -> str:
-    """A found value, short enough for an error message, with its type."""
-    shown = json.dumps(value)
-    return f"{shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + '...'} ({type(value).__name__})"
