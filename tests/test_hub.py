@@ -82,7 +82,7 @@ class Client:
 import json, time
 from pathlib import Path
 from helpers import datasets
-from helpers.datasets import hub, fetch, from_hub, recorded
+from helpers.datasets import hub, fetch, recorded
 folder = Path({str(self.folder)!r})
 slept = []
 time.sleep = slept.append

@@ -21,7 +21,7 @@ from .games import (
     normalised,
     pandalm_gold,
 )
-from .hub import fetch, from_hub, recorded
+from .hub import fetch, recorded
 from .inspect_logs import load_inspect
 from .listwise import audit_places, load_judgments, load_top1
 from .pairs import load_code_pairs, load_pair_judgments

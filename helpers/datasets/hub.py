@@ -29,8 +29,6 @@ QUESTION_FILES, ANSWER_FILES = tuple(NAMES["files"]["questions"]), tuple(NAMES["
 JUDGMENT_FILES: dict[str, str] = NAMES["files"]["judgments"]
 ERROR_FILES: dict[str, str] = NAMES["files"]["errors"]
 HINTS, FILE_ENDS = tuple(NAMES["hints"]["names"]), tuple(NAMES["files"]["ends"])
-#: What each entry of an experiment's `hub` may find in a folder of the repository.
-KNOWN_FILES = {"questions": QUESTION_FILES, "answers": ANSWER_FILES, "judgments": (*JUDGMENT_FILES, *ERROR_FILES)}
 #: Seconds that the hub has to give a first sign of life; its own client would try for 23.
 PROBE_SECONDS = 5.0
 
@@ -99,19 +97,7 @@ def fetch(repo: str, filename: str, revision: str = "main", *, folder: Path | No
     return path
 
 
-def from_hub(entry: Entry, what: str, folder: Path | None = None) -> Path:
-    """What the hub entry of an experiment names as `what`: a fetched file, or a folder with the known files fetched."""
-    path = place(entry, what)[2]
-    found = fetch_files(entry, what, KNOWN_FILES[what], folder=folder)
-    if path.endswith(FILE_ENDS):
-        return found[0]
-    folders = {file.parent for file in found}
-    if len(folders) > 1:
-        raise ValueError(f"{entry and entry.get('repo')} got a new commit while it was loaded; load it again")
-    return folders.pop()
-
-
-def fetch_files(entry: Entry, what: str, wanted: tuple[str, ...], folder: Path | None = None) -> list[Path]:
+def fetch_files(entry: Entry, what: str, wanted: tuple[str, ...]) -> list[Path]:
     """The files that the hub entry of an experiment names as `what`, by one path or a list of them, fetched.
 
     A path that ends like no file (FILE_ENDS) is a folder of the repository: of it come the files called as one of
@@ -125,7 +111,7 @@ def fetch_files(entry: Entry, what: str, wanted: tuple[str, ...], folder: Path |
         names = [path]
         if not path.endswith(ends or FILE_ENDS):
             where = {"repo": repo, "file": path, "revision": revision}
-            there = _ask(partial(_files, repo, revision), where, Path(folder or DOWNLOADS), PROBE_SECONDS)
+            there = _ask(partial(_files, repo, revision), where, DOWNLOADS, PROBE_SECONDS)
             start = "" if path == "." else f"{path}/"
             names = [f"{start}{each}" for each in wanted if f"{start}{each}" in there]
             if ends:
@@ -134,7 +120,10 @@ def fetch_files(entry: Entry, what: str, wanted: tuple[str, ...], folder: Path |
                 lacks = f"no file that ends with {', '.join(ends)}" if ends else f"none of {', '.join(wanted)}"
                 listed = ", ".join(there) or "no file"
                 raise FileNotFoundError(f"{repo} at {revision} has {lacks} in {path}/; it has {listed}")
-        found += [fetch(repo, name, revision, **({"folder": folder} if folder else {})) for name in names]
+        fetched = [fetch(repo, name, revision) for name in names]
+        if not ends and len({file.parent for file in fetched}) > 1:
+            raise ValueError(f"{repo} got a new commit while it was loaded; load it again")
+        found += fetched
     return found
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,10 @@ from ..frames import LISTWISE
 from ..types import Answer
 from ..words import p_text
 from .answers import candidate_of, vendor_tier
-from .hub import ERROR_FILES, HINTS, JUDGMENT_FILES, NAMES, Entry, Source, find_files, from_hub
+from .hub import ERROR_FILES, HINTS, JUDGMENT_FILES, NAMES, Entry, Source, find_files
 from .reading import Record, Records, checked_name, checked_text, number_or_nan, read_records, show
 
+Row = dict[str, Any]
 TOP1_COLUMNS = tuple(NAMES["fields"]["top1"])
 #: Columns of the listwise frame that published judgments do not have.
 ABSENT = frozenset(("lists", "bold", "partner"))
@@ -62,13 +64,6 @@ class Published:
         """What may occur only once among judgments: condition, question, judge."""
         return self.condition, self.question_id, self.judge
 
-    @property
-    def contradicts(self) -> bool:
-        """Whether the ranking is valid and an answer ranked lower has a higher score."""
-        scores = [(self.scores or {}).get(letter, math.nan) for letter in self.ranking]
-        # NaN compares as False: a score that is not there contradicts nothing.
-        return self.outcome == "ok" and any(low > high for i, high in enumerate(scores) for low in scores[i + 1 :])
-
 
 def load_judgments(
     source: Source,
@@ -95,14 +90,14 @@ def load_judgments(
     for judgment in final:
         by_question.setdefault(judgment.question_id, set()).update(filter(None, (judgment.shown or {}).values()))
     everywhere = set().union(*by_question.values())
-    rows = []
+    rows: list[Row] = []
     for judgment in final:
         shown = constant if judgment.shown is None else judgment.shown
         others = sorted(by_question[judgment.question_id] or everywhere) or [None]
         places = [(math.nan, None, candidate) for candidate in others]
         if shown is not None:
             places = [(slot, *one) for slot, one in enumerate(shown.items())]
-        rows += [_row(judgment, place, written.get((judgment.question_id, place[2] or ""))) for place in places]
+        rows += _rows(judgment, places, written)
     frame = pd.DataFrame(rows, columns=[name for name in LISTWISE if name not in ABSENT])
     frame["experiment"] = experiment
     if notes:
@@ -124,32 +119,31 @@ def load_top1(source: Source, hub: Entry = None, *, condition: str | None = None
     return pd.DataFrame(rows, columns=list(TOP1_COLUMNS))
 
 
-def _row(judgment: Published, place: tuple[Any, ...], answer: Answer | None) -> dict[str, Any]:
-    slot, letter, candidate = place
-    judge_vendor, judge_tier = vendor_tier(judgment.judge)
-    vendor, tier = vendor_tier(candidate) if candidate else (None, None)
-    valid = judgment.outcome == "ok"
-    columns = ("question_id", "category", "judge", "condition", "outcome", "contradicts")
-    return {
-        **{name: getattr(judgment, name) for name in columns},
-        "judge_vendor": judge_vendor,
-        "judge_tier": judge_tier,
-        "judge_model": None,
-        "candidate": candidate,
-        "candidate_vendor": vendor,
-        "candidate_tier": tier,
-        "candidate_model": answer and answer.model,
-        "repeat": 0,
-        "slot": slot,
-        "label": letter,
-        "rank": float(judgment.ranking.index(letter) + 1) if valid else math.nan,
-        "score": (judgment.scores or {}).get(letter, math.nan),
-        "top": float(letter == judgment.first) if valid else math.nan,
-        "own_vendor": vendor == judge_vendor,
-        "own_model": False,
-        "length": float(len(answer.text)) if answer and answer.text else math.nan,
-        "named": None,
-    }
+def _rows(judgment: Published, places: Iterable[tuple[Any, ...]], written: Mapping[Any, Answer]) -> Iterator[Row]:
+    """The row of each place: slot, letter and candidate."""
+    vendor, tier = vendor_tier(judgment.judge)
+    valid, scores = judgment.outcome == "ok", judgment.scores or {}
+    ranked = [scores.get(letter, math.nan) for letter in judgment.ranking]
+    # NaN compares as False: a score that is not there contradicts nothing.
+    contradicts = valid and any(low > high for at, high in enumerate(ranked) for low in ranked[at + 1 :])
+    shared = {name: getattr(judgment, name) for name in ("question_id", "category", "judge", "condition", "outcome")}
+    shared |= {"judge_vendor": vendor, "judge_tier": tier, "contradicts": contradicts, "repeat": 0, "own_model": False}
+    for slot, letter, candidate in places:
+        made = vendor_tier(candidate) if candidate else (None, None)
+        answer = written.get((judgment.question_id, candidate))
+        yield shared | {
+            "candidate": candidate,
+            "candidate_vendor": made[0],
+            "candidate_tier": made[1],
+            "candidate_model": answer and answer.model,
+            "slot": slot,
+            "label": letter,
+            "rank": float(judgment.ranking.index(letter) + 1) if valid else math.nan,
+            "score": scores.get(letter, math.nan),
+            "top": float(letter == judgment.first) if valid else math.nan,
+            "own_vendor": made[0] == vendor,
+            "length": float(len(answer.text)) if answer and answer.text else math.nan,
+        }
 
 
 def read_judgments(
@@ -166,51 +160,49 @@ def read_judgments(
         raise ValueError(f"condition = {condition!r}: no such hint; write one of {', '.join(HINTS)}")
     final: list[Published] = []
     tries: dict[tuple[str, str, str], Published] = {}
-    logs: list[str] = []
-    errors: list[str] = []
-    paths = _files(Path(from_hub(hub, "judgments") if source == "hub" else source), condition)
+    names: dict[str, list[str]] = {"log": [], "errors": [], "array": []}
+    paths = _files(source, hub, condition)
     for path in paths:
         records = read_records(path)
-        if {"judge", "top_answer_id"} <= records.fields:
-            logs.append(path.name)
-            found = _with_letters(records.map(lambda record: _logged(record, condition), "prompt_id"))
-        elif {"judge", "error"} <= records.fields:
-            errors.append(path.name)
-            found = records.map(_failed, "prompt_id")
-        elif "judge_model" in records.fields:
-            found = records.map(_judged, "prompt_id")
-        else:
+        kind = next((kind for kind, fields in KINDS.items() if fields <= records.fields), None)
+        if kind is None:
             raise records.unknown(NAMES["expected"]["judgments"])
-        found = _label(records, found, condition, unlabelled, len(paths) == 1)
-        if path.name in errors:
+        names[kind].append(path.name)
+        found = records.map(partial(READERS[kind], condition=condition), "prompt_id")
+        found = _label(
+            records, _with_letters(found) if kind == "log" else found, condition, unlabelled, len(paths) == 1
+        )
+        if kind == "errors":
             tries |= {one.key: one for one in found}
-            continue
-        records.refuse_duplicates([judgment.key for judgment in found], "judgments (condition by question by judge)")
-        final += found
-    done, log, failures = {one.key for one in final}, ", ".join(logs), ", ".join(errors)
+        else:
+            what = "judgments (condition by question by judge)"
+            records.refuse_duplicates([judgment.key for judgment in found], what)
+            final += found
+    done = {one.key for one in final}
     final += (one for key, one in tries.items() if key not in done)
-    note = f"{log} holds successes alone and no log of errors lies beside it: failed tries are not counted."
-    if errors:
-        note = f"{failures} holds failed tries alone; what succeeded later is read with the log of successes."
+    logs, errors = (", ".join(names[kind]) for kind in ("log", "errors"))
     if logs and errors:
-        note = f"The failed tries in {failures}, beside {log}, were read too."
-    return final, (note,) if logs or errors else ()
+        return final, (f"The failed tries in {errors}, beside {logs}, were read too.",)
+    if errors:
+        note = f"{errors} holds failed tries alone; what succeeded later is read with the log of successes."
+        return final, (note,)
+    note = f"{logs} holds successes alone and no log of errors lies beside it: failed tries are not counted."
+    return final, (note,) if logs else ()
 
 
-def _files(source: Path, condition: str | None) -> list[Path]:
-    """The files that a source means: a log of successes brings its log of errors, a folder all its known files."""
-    if source.is_file():
-        beside = [source.with_name(errors) for errors, log in ERROR_FILES.items() if log == source.name.lower()]
-        return [source, *(path for path in beside if path.is_file())]
-    present = [path.name for path in find_files(source, None, "judgments", tuple(HINTED_FILES), several=True)]
-    if condition and len(present) > 1:
-        raise ValueError(f"{source}: `condition` is for a single file, this folder holds {', '.join(present)}")
-    for hint in sorted(set(JUDGMENT_FILES.values())):
-        rivals = [name for name in present if JUDGMENT_FILES.get(name) == hint]
-        if len(rivals) > 1:
-            same = f"{' and '.join(rivals)} hold the same condition, {hint!r}"
-            raise ValueError(f"{source}: {same}; name the one that is meant")
-    return [source / name for name in present]
+def _files(source: Source, hub: Entry, condition: str | None) -> list[Path]:
+    """The files that a source means: a folder all its known files, a log of successes its log of errors too."""
+    paths = find_files(source, hub, "judgments", tuple(HINTED_FILES), several=True)
+    names = [path.name for path in paths]
+    if condition and len(paths) > 1:
+        raise ValueError(f"{source}: `condition` is for a single file, this folder holds {', '.join(names)}")
+    hints = Counter(JUDGMENT_FILES[name] for name in names if name in JUDGMENT_FILES)
+    if twice := next((hint for hint, count in sorted(hints.items()) if count > 1), None):
+        rivals = " and ".join(name for name in names if JUDGMENT_FILES.get(name) == twice)
+        raise ValueError(f"{source}: {rivals} hold the same condition, {twice!r}; name the one that is meant")
+    logs = [(path, errors) for path in paths for errors, log in ERROR_FILES.items() if log == path.name.lower()]
+    beside = [path.with_name(errors) for path, errors in logs]
+    return paths + [path for path in beside if path.is_file() and path not in paths]
 
 
 def _label(
@@ -222,20 +214,21 @@ def _label(
     for index, judgment in enumerate(found):
         first.setdefault(judgment.condition, index)
     hints = [hint for hint in first if hint in HINTS]
+    meant = f"condition = {label!r}" if label else f"the name of the file, which means {named!r}"
     for hint, index in first.items():
-        if hint not in (*HINTS, "") and not label:
-            raise ValueError(f"{records.place(index)}: the hint {show(hint)} is not known; {REMEDY}")
+        fault = ""
         if hint in HINTS and hint != (label or named or hint):
-            other = f"condition = {label!r}" if label else f"the name of the file, which means {named!r}"
-            what = f"the record names the hint {hint!r}, which contradicts {other}"
-            raise ValueError(f"{records.place(index)}: {what}; correct the one that is wrong")
+            fault = f"the record names the hint {hint!r}, which contradicts {meant}; correct the one that is wrong"
+        elif hint and hint not in HINTS and not label:
+            fault = f"the hint {show(hint)} is not known; {REMEDY}"
+        elif not hint and hints and not (label or named):
+            fault = f"the record names no hint, others name {' and '.join(hints)}; {REMEDY}"
+        if fault:
+            raise ValueError(f"{records.place(index)}: {fault}")
     if len(hints) > 1 and "judge_model" in records.fields:
         raise ValueError(f"{records.path}: records of several hints ({', '.join(hints)}); write a file for each hint")
     rest = label or named or unlabelled
     if "" in first and not label:
-        if hints and not named:
-            what = f"the record names no hint, others name {' and '.join(hints)}"
-            raise ValueError(f"{records.place(first[''])}: {what}; {REMEDY}")
         if not hints and (word := _hint_word(records.path, alone)):
             what = f"{word!r} in its name or its folder's suggests a hint, but only a known name says which"
             raise ValueError(f"{records.path}: {what}; {REMEDY}")
@@ -253,14 +246,15 @@ def _hint_word(path: Path, alone: bool) -> str:
     return found[0] if found else ""
 
 
-def _judged(record: Record) -> Published:
+def _judged(record: Record, condition: str | None) -> Published:
     """One record of the published arrays: a verdict with its mapping, or an `error` with or without one."""
     judgment, error = _asked(record, "judge_model"), record.text_or_none("error", blank=True)
     if error is None and not {"ranking", "mapping"} <= record.keys():
         raise ValueError(f"neither 'error' nor both 'ranking' and 'mapping'; found {', '.join(record)}")
-    shown = None if error is not None and record.get("mapping") is None else _shown(record, judgment.question_id)
     if error is not None:
+        shown = None if record.get("mapping") is None else _shown(record, judgment.question_id)
         return replace(judgment, outcome=_reason(error), shown=shown)
+    shown = _shown(record, judgment.question_id)
     judgment = _with_verdict(judgment, record, tuple(shown))
     return replace(judgment, shown=shown, pick=shown.get(judgment.first or ""))
 
@@ -274,30 +268,28 @@ def _logged(record: Record, condition: str | None) -> Published:
     return _with_verdict(judgment, record, LOG_LETTERS)
 
 
-def _failed(record: Record) -> Published:
+def _failed(record: Record, condition: str | None) -> Published:
     """One failed try of the log; what was shown is not recorded."""
     detail = record.text_or_none("detail", blank=True) or ""
-    reason = _reason(f"{record.text('error', blank=True)}; {detail}")
-    return replace(_asked(record, "judge"), outcome=reason)
+    return replace(_asked(record, "judge"), outcome=_reason(f"{record.text('error', blank=True)}; {detail}"))
+
+
+#: The kinds of files, by fields of theirs, and what reads a record of each.
+KINDS = {"log": {"judge", "top_answer_id"}, "errors": {"judge", "error"}, "array": {"judge_model"}}
+READERS = {"log": _logged, "errors": _failed, "array": _judged}
 
 
 def _asked(record: Record, judge: str) -> Published:
-    """What was asked of whom (field `judge`); the category is that of the question's id."""
+    """What was asked of whom (field `judge`), with the hint that the record names; the category is the question's."""
     question, name = record.texts("prompt_id", judge)
-    category = re.fullmatch(r"(.+)_\d+", question)
-    return Published(question, category and category[1], name, _hint(record))
-
-
-def _hint(record: Record) -> str:
-    """The hint that a record names in one of its fields for it, "" where there is none; what is no hint as it is."""
-    found = {
-        name: str(record[name]).strip().casefold() for name in NAMES["hints"]["fields"] if record.get(name) is not None
-    }
-    hints = {name: hint for name, hint in found.items() if hint in HINTS}
+    fields = [field for field in NAMES["hints"]["fields"] if record.get(field) is not None]
+    found = {field: str(record[field]).strip().casefold() for field in fields}
+    hints = {field: hint for field, hint in found.items() if hint in HINTS}
     if len(set(hints.values())) > 1:
-        different = " and ".join(f"{name} {hint!r}" for name, hint in hints.items())
+        different = " and ".join(f"{field} {hint!r}" for field, hint in hints.items())
         raise ValueError(f"fields {different} contradict each other; correct the one that is wrong")
-    return next(iter((hints or found).values()), "")
+    category = re.fullmatch(r"(.+)_\d+", question)
+    return Published(question, category and category[1], name, next(iter((hints or found).values()), ""))
 
 
 def _with_letters(judgments: list[Published]) -> list[Published]:
@@ -342,12 +334,12 @@ def _candidate(value: Any, field: str, question: str) -> str:
 def _with_verdict(judgment: Published, record: Record, letters: tuple[str, ...]) -> Published:
     """The judgment with what the judge said; five letters of six, or a letter twice, stay an invalid ranking."""
     ranking = record.typed("ranking", list, "a list of letters, best first", str)
-    scores = record.typed("scores", dict, "letters with numbers")
+    scores = record.typed("scores", dict, "letters with numbers") or {}
     return replace(
         judgment,
         outcome="missing" if ranking is None else "ok" if sorted(ranking) == sorted(letters) else "invalid_ranking",
         ranking=tuple(ranking or ()),
-        scores=scores and {x: number_or_nan(value, f"field 'scores': the score of {x}") for x, value in scores.items()},
+        scores={x: number_or_nan(value, f"field 'scores': the score of {x}") for x, value in scores.items()},
         first=ranking[0] if ranking else None,
     )
 
