@@ -158,7 +158,7 @@ def test_all_cells_of_llmbar_have_its_own_statistics(counts: dict[str, Any], rea
 
 
 def test_counts_and_files_give_the_same_estimates(counts: dict[str, Any], estimates, real_data: Path) -> None:
-    panda = ballots.load_pandalm_votes(real_data / "pairwise" / "pandalm" / "testset_verdicts.jsonl")
+    panda = ballots.load_votes(real_data / "pairwise" / "pandalm" / "testset_verdicts.jsonl")
     pairs = [tuple(names.split()) for names in counts["llmbar"]["joint"]]
     gold = llmbar_of(real_data).drop(columns="condition")
     found = [

@@ -66,7 +66,7 @@ def item(idx: int, key: str, votes: list, **verdicts) -> dict:
 
 def test_items_of_one_instruction_are_one_question(tmp_path: Path) -> None:
     rows = [item(0, "a_b", [1, 1, 2]), item(1, "a_c", [0, 0, 0], gpt="Tie"), item(2, "a_b", [2, 2, 1], gpt="garbage")]
-    frame = ballots.load_pandalm_votes(write(tmp_path / "p.jsonl", rows))
+    frame = ballots.load_votes(write(tmp_path / "p.jsonl", rows))
     assert tuple(frame.columns) == COLUMNS and len(frame) == 12
     assert frame.groupby("pair")["question_id"].first().tolist() == ["0", "0", "1"]
     judged = frame[frame["kind"] == "judge"]
@@ -79,7 +79,7 @@ def test_items_of_one_instruction_are_one_question(tmp_path: Path) -> None:
 
 def test_a_pair_without_a_majority_has_no_gold(tmp_path: Path) -> None:
     rows = [item(0, "a_b", [1, 0, 2]), item(1, "a_c", [2, 2, 1])]
-    gold = ballots.gold_of_votes(ballots.load_pandalm_votes(write(tmp_path / "p.jsonl", rows)))
+    gold = ballots.gold_of_votes(ballots.load_votes(write(tmp_path / "p.jsonl", rows)))
     assert gold["correct"].tolist() == [0.0]
     assert majority(["tie", "first", "second"]) is None
 
@@ -87,7 +87,7 @@ def test_a_pair_without_a_majority_has_no_gold(tmp_path: Path) -> None:
 @pytest.mark.parametrize("votes", [[1, 2], [1, 2, 3], "112", [1, 2, None]])
 def test_an_item_needs_three_votes(tmp_path: Path, votes: object) -> None:
     with pytest.raises(ValueError, match=r"line 1.*'annotators'.*expected three votes"):
-        ballots.load_pandalm_votes(write(tmp_path / "p.jsonl", [item(0, "a_b", votes)]))
+        ballots.load_votes(write(tmp_path / "p.jsonl", [item(0, "a_b", votes)]))
 
 
 def test_gold_of_games_knows_who_stood_first(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_the_samples_of_the_data_folder_are_read_as_it_says(tmp_path: Path) -> N
         "first",
         "expert_1",
     )
-    frame = ballots.load_pandalm_votes(tmp_path / "items.jsonl").set_index("voter")
+    frame = ballots.load_votes(tmp_path / "items.jsonl").set_index("voter")
     assert frame["verdict"].dropna().to_dict() == {
         "annotator 1": "second", "annotator 2": "second", "annotator 3": "tie", "some-judge": "second",
     }  # fmt: skip
@@ -152,7 +152,7 @@ def test_the_public_files_are_read_whole(real_data: Path) -> None:
     people, judge = votes[votes["kind"] == "person"], votes[votes["kind"] == "judge"]
     assert len(people) == 3355 and people["voter"].nunique() == 65 and (people["verdict"] == "tie").sum() == 780
     assert len(judge) == 2400 and (judge["outcome"] == "inconsistent").sum() == 380
-    panda = ballots.load_pandalm_votes(real_data / "pairwise/pandalm/testset_verdicts.jsonl")
+    panda = ballots.load_votes(real_data / "pairwise/pandalm/testset_verdicts.jsonl")
     gold = panda[panda["kind"] == "person"].groupby("pair")["verdict"].agg(majority)
     assert Counter(gold) == {"second": 472, "first": 422, "tie": 105}
     said = panda[panda["voter"] == "gpt-3.5-turbo"]

@@ -103,8 +103,7 @@ def llmbar(path: Path) -> Verdicts:
 def pandalm(path: Path) -> Verdicts:
     """PandaLM's verdicts with what most annotators say as gold; items of one instruction are one question."""
     frame = datasets.load_pairwise(path, "pandalm")
-    voted = "annotators" in first_record(path)
-    right = frame["question_id"].map(datasets.pandalm_gold(path)).to_numpy(dtype=float) if voted else None
+    right = frame["gold"].to_numpy() if "gold" in frame else None
     items = frame.drop_duplicates("question_id")
     items = items.assign(item=items["question_id"].astype(int)).sort_values("item")
     pair = items["baseline"].astype(str) + "_" + items["candidate"].astype(str)

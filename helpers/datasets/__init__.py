@@ -16,10 +16,8 @@ from .games import (
     gold_of_games,
     gold_of_votes,
     load_pairwise,
-    load_pandalm_votes,
     load_votes,
     normalised,
-    pandalm_gold,
 )
 from .hub import fetch, recorded
 from .inspect_logs import load_inspect

@@ -15,6 +15,7 @@ from math import isnan, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ..frames import GAMES
@@ -22,7 +23,18 @@ from ..types import PAIRWISE, short_hash
 from .answers import maker
 from .hub import Source, read_table
 from .questions import UNKNOWN
-from .reading import LONGEST_NAME, Record, Records, checked_text, number_or_nan, read_rows, refuse_if, short_name, show
+from .reading import (
+    LONGEST_NAME,
+    Record,
+    Records,
+    checked_text,
+    first_record,
+    number_or_nan,
+    read_rows,
+    refuse_if,
+    short_name,
+    show,
+)
 
 FORMATS: dict[str, dict[str, Any]] = read_table("formats.toml")
 #: Who stands first, as A, in game 1 and in game 2.
@@ -47,6 +59,7 @@ _REVERSED = {"A<B": "B>A", "A<<B": "B>>A", "B<A": "A>B", "B<<A": "A>>B", "B=A": 
 VOTE_COLUMNS = ("source", "question_id", "pair", "condition", "voter", "kind", "verdict", "outcome")
 PERSON, JUDGE = "person", "judge"
 _WORDS = {FIRST: "first", EVEN: "tie", SECOND: "second"}
+_WON = {"baseline": 0.0, "tie": 0.5, "candidate": 1.0}
 
 
 class Game(NamedTuple):
@@ -81,21 +94,17 @@ def games_frame(games: Iterable[Game], experiment: str = "published") -> pd.Data
 
     `outcome` is "ok" where there is a verdict, else "missing" where there was no such game, else "invalid".
     """
-    rows = [
-        {
-            **game._asdict(),
-            "experiment": experiment,
-            "judge_model": game.judge_model or game.judge,
-            "judge_vendor": maker(game.judge_model or game.judge),
-            "candidate_vendor": maker(game.candidate),
-            "outcome": "ok" if game.verdict else "missing" if game.missing else "invalid",
-        }
-        for game in games
-    ]
-    frame = pd.DataFrame(rows, columns=[*GAMES, *NUMBERS]).astype({"repeat": int, "games": int})
+    frame = pd.DataFrame(list(games), columns=Game._fields)
+    frame["judge_model"] = frame["judge_model"].where(frame["judge_model"] != "", frame["judge"])
+    frame = frame.assign(
+        experiment=experiment,
+        judge_vendor=frame["judge_model"].map(maker),
+        candidate_vendor=frame["candidate"].map(maker),
+        outcome=np.where(frame["verdict"].notna(), "ok", np.where(frame["missing"].astype(bool), "missing", "invalid")),
+    ).astype({"repeat": int, "games": int})
     for name in ("score", "verdict"):
         frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
-    return frame.drop(columns=[name for name in NUMBERS if frame[name].isna().all()])
+    return frame[[*GAMES, *(name for name in NUMBERS if frame[name].notna().any())]]
 
 
 def format_of(fields: Collection[str], among: Iterable[str] = FORMATS) -> str:
@@ -284,15 +293,19 @@ def _judgebench(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]
 def _pandalm(record: Record, about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     models = record.text("cmp_key").split("_")
     refuse_if(len(models) != 2, "cmp_key", record["cmp_key"], "two models joined by one _")
-    votes, winners = record.get("annotators"), FORMATS["pandalm"]["winners"]
-    if not about["people"]:
-        votes = []
-    elif not isinstance(votes, list) or len(votes) != 3 or not all(_winner(vote, winners) for vote in votes):
-        raise ValueError(f"field 'annotators' holds {show(votes)}, expected three votes, each 1, 2 or 0")
-    verdicts = {f"{ANNOTATOR}{at}": vote for at, vote in enumerate(votes, 1)}
-    verdicts |= {name: record.get(name) for name in sorted(about["fields"] - {"idx", "cmp_key", "annotators"})}
-    for judge, verdict in verdicts.items():
-        yield record | {"model_1": models[0], "model_2": models[1], "judge": judge, "verdict": verdict}
+    votes = record.get("annotators", [])
+    winners = [_winner(vote, FORMATS["pandalm"]["winners"]) for vote in votes] if isinstance(votes, list) else []
+    refuse_if(
+        "annotators" in record and (len(winners) != 3 or None in winners),
+        "annotators",
+        votes,
+        "three votes, each 1, 2 or 0",
+    )
+    added = {"model_1": models[0], "model_2": models[1], "its_gold": _WON.get(majority(winners), nan)}
+    verdicts = {name: record.get(name) for name in sorted(about["fields"] - {"idx", "cmp_key", "annotators"})}
+    people = {f"{ANNOTATOR}{at}": vote for at, vote in enumerate(votes, 1)} if about["people"] else {}
+    for judge, verdict in (people | verdicts).items():
+        yield record | added | {"judge": judge, "verdict": verdict}
 
 
 def _alpaca(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -366,67 +379,42 @@ def instructions(pairs: Sequence[str]) -> list[int]:
     return [*accumulate((pair <= before for before, pair in pairwise(pairs)), initial=0)] if pairs else []
 
 
-def majority(votes: Iterable[str]) -> str | None:
+def majority(votes: Iterable[Any]) -> Any:
     """What most of the votes say; None where no verdict has more votes than each of the others."""
-    (most, count), *others = Counter(votes).most_common()
+    (most, count), *others = Counter(votes).most_common() or [(None, 0)]
     return None if others and others[0][1] == count else most
 
 
-def pandalm_gold(source: Source) -> dict[str, float]:
-    """What most of PandaLM's annotators say of each item, by id: what the second response should win (0, 1/2, 1)."""
-    won = {"first": 0.0, "tie": 0.5, "second": 1.0}
-    return {item: won[most] for item, most in _gold(load_pandalm_votes(source)).items() if most in won}
-
-
 def load_votes(people: str | Path, judges: str | Path | None = None, *, who: str = "") -> pd.DataFrame:
-    """The votes of people, and of judges, on the same two answers of MT-Bench, as a frame (columns: VOTE_COLUMNS).
+    """The votes of people, and of judges, on the same two answers, as a frame (columns: VOTE_COLUMNS).
 
-    A pair is a question's two models in a turn, its `condition`; "first" is the model whose name comes first in the
-    alphabet. Orders that contradict each other are "inconsistent". `who` keeps the people whose name begins so. A
-    judge's verdict twice, a vote of a model against itself and an unknown winner are ValueErrors.
+    Of MT-Bench a pair is a question's two models in a turn, its `condition`; "first" is the model whose name comes
+    first in the alphabet. `judges` is a file of their verdicts; orders that contradict each other are "inconsistent".
+    PandaLM's test set, whose items are pairs, holds three people and all judges; what is no verdict is "unreadable",
+    and items of one instruction share their `question_id` (see `instructions`). `who` keeps the people whose name
+    begins so. A judge's verdict twice, a vote of a model against itself and an unknown winner are ValueErrors.
     """
-    voted = [(PERSON, game) for game in pairwise_games(people, "votes") if game.judge.startswith(who)]
+    panda = "cmp_key" in first_record(Path(people).expanduser())
+    found = pairwise_games(people, "pandalm" if panda else "votes", people=True, once=panda)
+    voted = [(JUDGE if panda and not game.judge.startswith(ANNOTATOR) else PERSON, game) for game in found]
+    voted = [(kind, game) for kind, game in voted if kind == JUDGE or game.judge.startswith(who)]
     if not voted:
         raise ValueError(f"{people}: no vote of anybody whose name begins with {who!r}")
     voted += [] if judges is None else [(JUDGE, game) for game in pairwise_games(judges, "votes", once=True)]
-    rows = []
-    for kind, game in voted:
-        if game.baseline == game.candidate:
-            raise ValueError(f"question {game.question_id}: fields 'model_a' and 'model_b' both hold {game.baseline!r}")
-        turn = game.source.rpartition(", ")[2]
-        pair = f"{game.question_id}, {turn}: {game.baseline}, {game.candidate}"
-        word = None if game.score == INCONSISTENT else _WORDS[str(game.verdict)]
-        outcome = "ok" if word else "inconsistent"
-        rows.append(("MT-Bench", game.question_id, pair, turn, game.judge, kind, word, outcome))
-    return _votes_frame(rows)
-
-
-def load_pandalm_votes(source: str | Path) -> pd.DataFrame:
-    """The votes of three people, and of each judge, on PandaLM's test set, as a frame (columns: VOTE_COLUMNS).
-
-    A row a person and a judge of each item; `pair` is the item's number. What is no verdict is "unreadable"; an item
-    without three votes, or twice, is a ValueError. Items of one instruction share their `question_id` (see
-    `instructions`).
-    """
-    games = pairwise_games(source, "pandalm", people=True)
-    pairs = {game.question_id: f"{game.baseline}_{game.candidate}" for game in games}
+    pairs = {game.question_id: f"{game.baseline}_{game.candidate}" for _, game in voted} if panda else {}
     clusters = dict(zip(pairs, map(str, instructions([*pairs.values()])), strict=True))
     rows = []
-    for game in games:
-        kind = PERSON if game.judge.startswith(ANNOTATOR) else JUDGE
-        word, item = _WORDS.get(game.verdict or ""), game.question_id
-        rows.append(("PandaLM", clusters[item], item, "none", game.judge, kind, word, "ok" if word else "unreadable"))
-    return _votes_frame(rows)
-
-
-def _votes_frame(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    for kind, game in voted:
+        if game.baseline == game.candidate and not panda:
+            raise ValueError(f"question {game.question_id}: fields 'model_a' and 'model_b' both hold {game.baseline!r}")
+        turn = game.source.rpartition(", ")[2]
+        about = ("MT-Bench", game.question_id, f"{game.question_id}, {turn}: {game.baseline}, {game.candidate}", turn)
+        about = ("PandaLM", clusters[game.question_id], game.question_id, "none") if panda else about
+        word = None if game.score == INCONSISTENT else _WORDS.get(game.verdict or "")
+        rows.append((*about, game.judge, kind, word, "ok" if word else "unreadable" if panda else "inconsistent"))
     frame = pd.DataFrame(rows, columns=list(VOTE_COLUMNS))
     frame["verdict"] = frame["verdict"].astype(object).where(frame["verdict"].notna(), None)
     return frame
-
-
-def _gold(votes: pd.DataFrame) -> pd.Series:
-    return votes[votes["kind"] == PERSON].groupby("pair", sort=False)["verdict"].agg(majority)
 
 
 def gold_of_votes(votes: pd.DataFrame) -> pd.DataFrame:
@@ -435,7 +423,8 @@ def gold_of_votes(votes: pd.DataFrame) -> pd.DataFrame:
     One row a judge and pair; `correct` is NaN where the verdict cannot be read. A tie is a verdict. Pairs without a
     majority are left out.
     """
-    judged = votes[votes["kind"] == JUDGE].assign(gold=lambda rows: rows["pair"].map(_gold(votes)))
+    gold = votes[votes["kind"] == PERSON].groupby("pair", sort=False)["verdict"].agg(majority)
+    judged = votes[votes["kind"] == JUDGE].assign(gold=lambda rows: rows["pair"].map(gold))
     judged = judged[judged["gold"].notna()].reset_index(drop=True)
     correct = (judged["verdict"] == judged["gold"]).astype(float).where(judged["verdict"].notna())
     return judged[["source", "question_id", "outcome"]].assign(judge=judged["voter"], correct=correct)
