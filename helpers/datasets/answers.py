@@ -52,11 +52,7 @@ MAKERS: dict[str, dict[str, str]] = read_table("makers.toml")
 
 
 def vendor_of(model: str) -> str:
-    """Who made the model of this name, as far as its name tells; else the name's first word.
-
-    >>> vendor_of("Meta-Llama-3.1-8B-Instruct-Turbo"), vendor_of("ds_v3"), vendor_of("GLM-4.5-Air-FP8")
-    ('llama', 'deepseek', 'glm')
-    """
+    """Who made the model of this name, as far as its name tells; else the name's first word."""
     name = model.lower()
     found = [(name.find(word), vendor) for word, vendor in MAKERS["words"].items() if word in name]
     first = next(iter(re.findall("[a-z0-9]+", name)), name)
@@ -66,31 +62,19 @@ def vendor_of(model: str) -> str:
 
 @lru_cache(maxsize=4096)
 def maker(model: str) -> str:
-    """Who made a model, by its name; families that are named without their vendor are known.
-
-    >>> maker("o3-mini-2025-01-31"), maker("qwq-32b"), maker("openai/o1"), maker("ensemble")
-    ('gpt', 'qwen', 'gpt', 'ensemble')
-    """
+    """Who made a model, by its name; families that are named without their vendor are known."""
     name = model.lower().rsplit("/")[-1]
     return next((vendor for start, vendor in MAKERS["beginnings"].items() if re.match(start, name)), vendor_of(model))
 
 
 def vendor_tier(name: str) -> tuple[str, str]:
-    """Vendor and tier in the name of a model.
-
-    >>> vendor_tier("claude_fast"), vendor_tier("gemini_thinking:baseline"), vendor_tier("gpt")
-    (('claude', 'fast'), ('gemini', 'thinking'), ('gpt', ''))
-    """
+    """Vendor and tier in the name of a model."""
     vendor, _, tier = name.partition(":")[0].partition("_")
     return vendor, tier
 
 
 def candidate_of(answer_id: str, question_id: str) -> str:
-    """The candidate in an answer id (ans_<question>_<vendor>_<tier>); any other id is a ValueError.
-
-    >>> candidate_of("ans_writing_081_gpt_thinking", "writing_081")
-    'gpt_thinking'
-    """
+    """The candidate in an answer id (ans_<question>_<vendor>_<tier>); any other id is a ValueError."""
     start = f"ans_{question_id}_"
     candidate = answer_id.removeprefix(start)
     if not answer_id.startswith(start) or not all(vendor_tier(candidate)):

@@ -90,11 +90,6 @@ def target_of(scale: RatioScale, options: int) -> float | None:
     The point x where k is positive; of k negative the end of the scale away from x, which must be the other end;
     counted from the other end where both answers are flipped. None where only one is, where x1 and x2 differ, where x
     is no option.
-
-    >>> target_of(RatioScale(1, 4, 4), 11), target_of(RatioScale(-1), 7), target_of(RatioScale(1), 7)
-    (4.0, 6.0, 0.0)
-    >>> target_of(RatioScale(-1, flip_treatment=True), 7), target_of(RatioScale(1, -2, -3), 11) is None
-    (None, True)
     """
     last, x = options - 1, scale.x1
     if scale.x1 != scale.x2 or scale.flip_control != scale.flip_treatment or not scale.k or x not in range(options):
@@ -286,11 +281,7 @@ def _read(
 
 
 def bias_name(published: str) -> str:
-    """A bias by its short name in lower case, whatever the published spelling.
-
-    >>> bias_name("Framing Effect"), bias_name("InGroupBias"), bias_name("Status-Quo Bias")
-    ('framing', 'in_group', 'status_quo')
-    """
+    """A bias by its short name in lower case, whatever the published spelling."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", published)
     parts = re.findall("[a-z0-9]+", spaced.lower())
     kept = parts[:-1] if len(parts) > 1 and parts[-1] in ("effect", "bias") else parts

@@ -114,11 +114,7 @@ def format_of(fields: Collection[str], among: Iterable[str] = FORMATS) -> str:
 
 
 def normalised(score: object) -> str | None:
-    """The one of the five labels that a stored score means, A standing first; None where it means none of them.
-
-    >>> normalised("[[a > b]]"), normalised("A<<B"), normalised("B=A"), normalised("[B>>A]"), normalised("A>B>A")
-    ('A>B', 'B>>A', 'A=B', 'B>>A', None)
-    """
+    """The one of the five labels that a stored score means, A standing first; None where it means none of them."""
     if not isinstance(score, str):
         return None
     label = "".join(score.split()).strip("[]").upper()
@@ -372,9 +368,6 @@ def instructions(pairs: Sequence[str]) -> list[int]:
     The items of an instruction stand together, sorted by pair of models: where the pairs do not rise, a new one has
     begun. Two instructions whose pairs happen to rise are taken as one, which makes clusters larger and intervals no
     shorter than they should be.
-
-    >>> instructions(["a_b", "a_c", "b_c", "a_b", "a_b"]), instructions([])
-    ([0, 0, 0, 1, 2], [])
     """
     return [*accumulate((pair <= before for before, pair in pairwise(pairs)), initial=0)] if pairs else []
 

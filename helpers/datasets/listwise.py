@@ -392,35 +392,34 @@ def audit_places(frame: pd.DataFrame) -> Audit:
     audit = Audit(table, judgments, unknown, orders.nunique())
     if not judgments:
         return audit
-    deviation = float((table.div(table.sum(axis=1), axis=0) - 1 / table.shape[1]).abs().to_numpy().max())
     further = f" Of {unknown} further judgments the places are not known." if unknown else ""
+    deviation = float((table.div(table.sum(axis=1), axis=0) - 1 / table.shape[1]).abs().to_numpy().max())
+    drawn, shared = _draws(orders)
     if audit.orders == 1:
         sentence = "There is one judgment: nothing can be said about its order."
         if judgments > 1:
-            sentence = (
-                f"Each of the {len(table)} models stood under one and the same letter in all {judgments} judgments: "
-                "which model wins and which letter wins cannot be told apart."
-            )
+            each = f"Each of the {len(table)} models stood under one and the same letter in all {judgments} judgments"
+            sentence = f"{each}: which model wins and which letter wins cannot be told apart."
         note = "one order throughout: there is nothing to test"
         return replace(audit, sentence=sentence + further, note=note, draws=1, deviation=deviation)
-    drawn, shared = _draws(orders)
     chi2, dof, p, note = _balance(drawn)
+    balance = f"whether that is balanced is not tested ({note})"
+    if p >= 0.05:
+        balance = f"at least as balanced as random orders would be (p {p_text(p)})"
+    elif p < 0.05:
+        balance = (
+            f"less balanced than random orders would be (p {p_text(p)}), so some models had better places than others"
+        )
     low, high = int(table.to_numpy().min()), int(table.to_numpy().max())
-    tested = {
-        math.isnan(p): f"whether that is balanced is not tested ({note})",
-        p >= 0.05: f"at least as balanced as random orders would be (p {p_text(p)})",
-        p < 0.05: f"less balanced than random orders would be (p {p_text(p)}), so some models had better places than "
-        "others",
-    }[True]
+    times = f"{f'between {low} and {high}' if low < high else low} times"
+    equal = f" (equal shares: {judgments / table.shape[1]:.4g})" if dof else ""
+    together = f", one for all judgments of a {shared}" if shared else ""
     sentence = (
-        f"{audit.orders} different orders were shown in {judgments} judgments"
-        f"{f', one for all judgments of a {shared}' if shared else ''}; each of the {len(table)} models stood under "
-        f"each letter {f'between {low} and {high}' if low < high else low} times"
-        f"{f' (equal shares: {judgments / table.shape[1]:.4g})' if dof else ''}: {tested}."
+        f"{audit.orders} different orders were shown in {judgments} judgments{together}; each of the {len(table)} "
+        f"models stood under each letter {times}{equal}: {balance}."
     )
     fixed = [str(name) for name, letters in table.gt(0).sum(axis=1).items() if letters == 1]
-    if fixed:
-        sentence += f" Of {', '.join(fixed)}, model and letter cannot be told apart."
+    further = (f" Of {', '.join(fixed)}, model and letter cannot be told apart." if fixed else "") + further
     found = {"note": note, "draws": len(drawn), "deviation": deviation, "chi2": chi2, "dof": dof, "p": p}
     return replace(audit, sentence=sentence + further, **found)
 
@@ -436,18 +435,16 @@ def _draws(orders: pd.Series) -> tuple[pd.Series, str]:
 
 def _balance(orders: pd.Series) -> tuple[float, int, float, str]:
     """Chi-square of the candidate x letter counts of these orders, its degrees of freedom, p and a note."""
-    from scipy.stats import chi2 as distribution
+    from scipy.stats import chi2 as distribution, chisquare
 
-    letters, shown = {labels for labels, _ in orders}, {frozenset(candidates) for _, candidates in orders}
-    k = len(next(iter(letters)))
-    if len(letters) > 1 or len(shown) > 1 or k < 2:
+    places = pd.DataFrame([place for order in orders for place in zip(*order, strict=True)])
+    counts = pd.crosstab(places[0], places[1]).to_numpy()
+    k, dof = len(counts), (len(counts) - 1) ** 2
+    if k < 2 or len({(labels, frozenset(candidates)) for labels, candidates in orders}) > 1:
         return math.nan, 0, math.nan, "judgments show different letters or models: no test fits all"
-    expected, dof = len(orders) / k, (k - 1) ** 2
-    if expected < FEWEST:
+    if len(orders) / k < FEWEST:
         return math.nan, dof, math.nan, f"{len(orders)} separate draws of an order are too few for a test"
-    counts = Counter(place for order in orders for place in zip(*order, strict=True))
-    squares = sum((n - expected) ** 2 for n in counts.values()) + (k * k - len(counts)) * expected**2
     # A candidate stands in one place of each order, so cells vary less than in Pearson's table.
-    chi2 = squares / expected * (k - 1) / k
+    chi2 = float(chisquare(counts, axis=None).statistic) * (k - 1) / k
     note = "chi-square of random permutations; takes the draws of orders as independent"
     return chi2, dof, float(distribution.sf(chi2, dof)), note

@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -30,19 +29,6 @@ ROLES: dict[str, str] = NAMES["values"]["roles"]
 KINDS = {(1, 1): "both_right", (0, 0): "both_wrong", (0, 1): "harmful", (1, 0): "beneficial"}
 #: What three numbers of a game can stand for: the places of the two programs or whose they are, and a tie.
 MEANINGS = ({"first", "second", "tie"}, {"own", "other", "tie"})
-
-
-@dataclass(frozen=True)
-class Item:
-    """What was judged: the judge's own answer and another one, and which of them is right (`own`)."""
-
-    question: Question
-    judge: str
-    other: str
-    own: str
-    labels: Sequence[str | None] = (None, None)
-    task: str = "correct"
-    dose: int = 0
 
 
 def load_pair_judgments(
@@ -112,9 +98,9 @@ def load_code_pairs(
             return str(id), []
         restyled = any(record.get(name) for name in record if name.startswith("assistent_1_answer_restyle"))
         counts["restyled"] += kind == "harmful" and restyled
-        question, role = Question(str(id), "code", "", article=str(id)), "right" if flags[0] else "wrong"
-        item = Item(question, named[1], named[2], role)
-        return str(id), [_program_row(item, record, game, scores) for game in (1, 2)]
+        question = Question(str(id), "code", "", article=str(id))
+        pair = _pair(question, (named[1], named[2]), "right" if flags[0] else "wrong")
+        return str(id), [_program_row(pair, record, game, scores) for game in (1, 2)]
 
     found = records.map(read, "unique_id")
     records.refuse_duplicates([id for id, _ in found], "problems")
@@ -130,37 +116,45 @@ def _frame(rows: Sequence[Row], counts: Counter[str], experiment: str) -> pd.Dat
     return frame
 
 
-def _row(item: Item, own_first: bool, verdict: Any, p_first: float) -> Row:
-    """One row of the pair frame; `verdict` is "1" or "2", `p_first` the probability of the answer shown first."""
-    first = item.own if own_first else OTHER[item.own]
+def _pair(
+    question: Question,
+    models: Sequence[str],
+    own: str,
+    labels: Sequence[str | None] = (None, None),
+    task: str = "correct",
+    dose: int = 0,
+) -> Row:
+    """What was judged: the judge's answer and another's (`models`), of which the judge's is `own`: right or wrong."""
+    sides = [*zip((own, OTHER[own]), models, labels, strict=True)]
+    return {
+        "question_id": question.id,
+        "article": question.article,
+        "category": question.category,
+        "judge": models[0],
+        "judge_vendor": vendor_of(models[0]),
+        "judge_model": models[0],
+        "condition": f"{own}_{dose}" if dose else "none",
+        "edit": "synonyms" if dose else "none",
+        "target": own if dose else "none",
+        "dose": dose,
+        "repeat": 0,
+        "task": task,
+        "own": own,
+        # A verdict is compared with a repeat, which published files lack; recognition with its only unedited asking.
+        "partner": int(task == "correct"),
+        **{role: name for role, name, _ in sides},
+        **{f"{role}_vendor": vendor_of(name) for role, name, _ in sides},
+        **{f"{role}_label": label for role, _, label in sides},
+    }
+
+
+def _judgment(pair: Row, own_first: bool, verdict: Any, p_first: float) -> Row:
+    """A verdict on a pair: "1" or "2"; `p_first` is the probability of the answer shown first."""
+    first = pair["own"] if own_first else OTHER[pair["own"]]
     # Only these two texts are verdicts: " 1", 1 and "Answer 1" would have to be interpreted.
     picked = {"1": first, "2": OTHER[first]}.get(verdict) if isinstance(verdict, str) else None
-    names = {item.own: item.judge, OTHER[item.own]: item.other}
-    labels = {item.own: item.labels[0], OTHER[item.own]: item.labels[1]}
-    return {
-        "question_id": item.question.id,
-        "article": item.question.article,
-        "category": item.question.category,
-        "judge": item.judge,
-        "judge_vendor": vendor_of(item.judge),
-        "judge_model": item.judge,
-        "condition": f"{item.own}_{item.dose}" if item.dose else "none",
-        "edit": "synonyms" if item.dose else "none",
-        "target": item.own if item.dose else "none",
-        "dose": item.dose,
-        "repeat": 0,
-        "task": item.task,
-        **names,
-        **{f"{role}_vendor": vendor_of(name) for role, name in names.items()},
-        **{f"{role}_label": label for role, label in labels.items()},
-        "first": first,
-        "own": item.own,
-        "picked": picked,
-        "p_right": math.nan if picked is None else p_first if first == "right" else 1 - p_first,
-        "outcome": "ok" if picked else "unparsed",
-        # A verdict is compared with a repeat, which published files lack; recognition with its only unedited asking.
-        "partner": int(item.task == "correct"),
-    }
+    p_right = math.nan if picked is None else p_first if first == "right" else 1 - p_first
+    return pair | {"first": first, "picked": picked, "p_right": p_right, "outcome": "ok" if picked else "unparsed"}
 
 
 def _role(gold: str | None, answers: Sequence[Answer | None]) -> str:
@@ -209,12 +203,12 @@ def _preferences(records: Records, responses: Responses | None, counts: Counter[
                 counts["other_role" if role == OTHER[own_role] else role] += 1
                 return
             labels = [answer and answer.label for answer in answers]
-        item = Item(question, judge, other, own_role, labels, TASKS[kind], dose)
+        pair = _pair(question, (judge, other), own_role, labels, TASKS[kind], dose)
         for order in ("forward", "backward"):
             if f"{order}_{kind}" not in record:
                 raise ValueError(f"field '{order}_{kind}' is missing; found {', '.join(record)}")
             verdict = record[f"{order}_{kind}"]
-            yield _row(item, order == "forward", verdict, _p_first(record, f"{order}_probability", verdict))
+            yield _judgment(pair, order == "forward", verdict, _p_first(record, f"{order}_probability", verdict))
 
     return records.map(lambda record: list(read(record)), "pid")
 
@@ -237,12 +231,10 @@ def _judged(records: Records, responses: Responses | None, counts: Counter[str])
         question = questions.get(asked.id, asked)
         if question.gold != asked.gold:
             raise ValueError(f"field 'gold_label' says {asked.gold}, the answers given say {question.gold}")
-        chances = [record.number(name) for name in ("prob_1", "prob_2")]
-        if any(chance < 0 or chance > 1 for chance in chances):
-            raise ValueError(f"fields 'prob_1' and 'prob_2' hold {chances}, expected probabilities")
+        chances = [_probability(record, name) for name in ("prob_1", "prob_2")]
         p_first = chances[0] / sum(chances) if sum(chances) > 0 else math.nan
-        item = Item(question, models[0][0], models[1][0], role, [answer.label for answer in answers])
-        return [_row(item, own_first, record.get("judge_output"), p_first)]
+        pair = _pair(question, [name for name, *_ in models], role, [answer.label for answer in answers])
+        return [_judgment(pair, own_first, record.get("judge_output"), p_first)]
 
     return records.map(read, "question_unique_id")
 
@@ -260,27 +252,32 @@ def _refuse_unread(records: Records, found: Sequence[Sequence[Row]]) -> None:
         )
 
 
-def _p_first(record: Record, name: str, verdict: Any) -> float:
-    """The probability of the answer shown first, from that of the token that was said (field `name`)."""
+def _probability(record: Record, name: str) -> float:
     chance = record.number(name)
     refuse_if(chance < 0 or chance > 1, name, chance, "a probability")
+    return chance
+
+
+def _p_first(record: Record, name: str, verdict: Any) -> float:
+    """The probability of the answer shown first, from that of the token that was said (field `name`)."""
+    chance = _probability(record, name)
     if verdict not in ("1", "2") or not chance >= 0.5:
         return math.nan
     return chance if verdict == "1" else 1 - chance
 
 
-def _program_row(item: Item, record: Mapping[str, Any], game: int, scores: Sequence[str] | None) -> Row:
+def _program_row(pair: Row, record: Record, game: int, scores: Sequence[str] | None) -> Row:
     own_first, name = game == 1, f"game_{game}_spb_score"
     listed = record.get(name) if scores else None
     wrong = listed is not None and not (isinstance(listed, list) and len(listed) == 3)
     refuse_if(wrong, name, listed, "a list of three numbers")
     values = [number_or_nan(each, f"field {name!r}") for each in listed or (None,)]
     if any(map(math.isnan, values)):
-        return _row(item, own_first, None, math.nan)
+        return _judgment(pair, own_first, None, math.nan)
     places = {"own": "first", "other": "second"} if own_first else {"own": "second", "other": "first"}
     by_place = {places.get(word, word): value for word, value in zip(scores or (), values, strict=True)}
     leaders = [word for word, value in by_place.items() if value == max(values)]
     verdict = {"first": "1", "second": "2"}.get(leaders[0]) if len(leaders) == 1 else None
     both = by_place["first"] + by_place["second"]
-    row = _row(item, own_first, verdict, by_place["first"] / both if both > 0 else math.nan)
+    row = _judgment(pair, own_first, verdict, by_place["first"] / both if both > 0 else math.nan)
     return row | {"outcome": "tie"} if leaders == ["tie"] else row

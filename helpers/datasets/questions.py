@@ -295,11 +295,7 @@ def _each(record: Record, read: Callable[[Record, int], Question], name: str) ->
 
 
 def letter(value: Any, name: str) -> str:
-    """The letter of an option given as A to D or as 1 to 4; anything else is a ValueError.
-
-    >>> letter("B", "gold"), letter(4, "gold"), letter("1", "gold")
-    ('B', 'D', 'A')
-    """
+    """The letter of an option given as A to D or as 1 to 4; anything else is a ValueError."""
     mark = value.strip() if isinstance(value, str) else str(value) if type(value) is int else ""
     refuse_if(mark not in (*LETTERS, *"1234"), name, value, "one of A, B, C, D or 1 to 4 (counted from 1)")
     return mark if mark in LETTERS else LETTERS[int(mark) - 1]

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, KeysView
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -255,18 +255,18 @@ def read_records(path: Path) -> Records:
     What is odd (see `json_text.decode`) and bytes that are not UTF-8 are a ValueError with file and line.
     """
     text = read_text(path)
-    rows: list[Any] = []
-    lines, places = [1], [0]
+    found: list[tuple[int, Any]] = []
     try:
         # One by one, so that the number of an odd record is known.
-        for at, value in _values(text, one_a_line=end_of_name(path) == ".jsonl"):
-            lines.append(lines[-1] + text.count("\n", places[-1], at))
-            places.append(at)
-            rows.append(value)
+        for each in _values(text, one_a_line=end_of_name(path) == ".jsonl"):
+            found.append(each)
     except json.JSONDecodeError as error:
-        which = f", record {len(rows) + 1}" if rows or isinstance(error, Odd) else ""
+        which = f", record {len(found) + 1}" if found or isinstance(error, Odd) else ""
         raise ValueError(f"{path}, line {error.lineno}{which}: not readable as JSON: {error.msg}") from None
-    return Records(path, tuple(rows), tuple(lines[1:]), bool(rows) and -1 < text.find("{") < places[1])
+    places = [at for at, _ in found]
+    lines = accumulate((text.count("\n", *span) for span in pairwise((0, *places))), initial=1)
+    listed = bool(found) and -1 < text.find("{") < places[0]
+    return Records(path, tuple(value for _, value in found), tuple(lines)[1:], listed)
 
 
 def read_lines(path: Path, name: str) -> Iterator[tuple[int, Record | Problem]]:
@@ -460,11 +460,7 @@ def _opened(path: Path) -> Any:
 
 
 def end_of_name(path: Path) -> str:
-    """How the name of a file ends, ".gz" aside; JSON lines by any of their names.
-
-    >>> end_of_name(Path("a.CSV.gz")), end_of_name(Path("a.ndjson"))
-    ('.csv', '.jsonl')
-    """
+    """How the name of a file ends, ".gz" aside; JSON lines by any of their names."""
     end = Path(path.name.lower().removesuffix(".gz")).suffix
     return ".jsonl" if end in (".ndjson", ".jsonlines") else end
 
