@@ -19,11 +19,9 @@ from .questions import (
     UNKNOWN,
     find_set,
     letter,
-    once,
-    questions_on_passages,
+    placed_questions,
     read_flat,
     read_set,
-    with_gold,
 )
 from .reading import Loaded, Record, Records, checked_text, read_records, show
 
@@ -242,18 +240,18 @@ def load_responses(source: Source, hub: Entry = None) -> Responses:
     without: set[str] = set()
     for path in find_files(source, hub, "answers", RESPONSE_FILES, "*.jsonl"):
         records, mapper = read_set(source, path, {"flat": read_flat, "labels": plain_question})
-        flat, every = mapper is read_flat, records.rows
-        id = "pid" if flat else "question_unique_id"
-        records, left_out = with_gold(records) if flat else (records, [])
-        models = columns(records)
-        found = questions_on_passages(records) if flat else once(records, records.map(plain_question))
-        read = records.map(lambda record, id=id, models=models: answers_in(record, record[id], models))
-        kept = [(question, each) for question, each in zip(found, read, strict=True) if question.gold]
-        by_key = {(one.question_id, one.candidate): one for _, each in kept for one in each}
-        without |= {str(every[at].get(id)) for at in left_out} | {each.id for each in found if each.gold is None}
-        _merge(questions, {question.id: question for question, _ in kept}, path, "question")
+        models, placed = columns(records), placed_questions(records, mapper)
+        kept = {at: question for at, question in placed if question.gold}
+        without |= {each.id for _, each in placed} | {str(row.get("pid")) for row in records.rows if "pid" in row}
+        if not kept:
+            continue
+        records = replace(records, rows=[records.rows[at] for at in kept], lines=[records.lines[at] for at in kept])
+        id = "pid" if mapper is read_flat else "question_unique_id"
+        found = records.map(partial(answers_in, models=models, id=id), id)
+        by_key = {(one.question_id, one.candidate): one for each in found for one in each}
+        _merge(questions, {question.id: question for question in kept.values()}, path, "question")
         _merge(answers, by_key, path, "answer to a question")
-        edits |= _edits(records, by_key) if flat else {}
+        edits |= _edits(records, by_key) if mapper is read_flat else {}
     return Responses(tuple(questions.values()), tuple(answers.values()), edits, frozenset(without - questions.keys()))
 
 
@@ -269,15 +267,15 @@ def columns(records: Records) -> list[Columns]:
     return [(name, f"{name}_output_label", f"{name}_{reason}", f"{name}_error") for name in found]
 
 
-def plain_question(record: Record) -> Question:
-    """The question of a record without a passage; `gold` is None where it has no gold label."""
+def plain_question(record: Record) -> list[Question]:
+    """The one question of a record without a passage; `gold` is None where it has no gold label."""
     id, gold = record.text("question_unique_id"), record.get("gold_label")
     gold = None if gold is None else letter(gold, "gold_label")
-    return Question(id=id, category=UNKNOWN, text="", article=id.partition("_")[0], gold=gold)
+    return [Question(id=id, category=UNKNOWN, text="", article=id.partition("_")[0], gold=gold)]
 
 
-def answers_in(record: Record, id: str, models: Iterable[Columns]) -> list[Answer]:
-    """The answers in one record, in the order of the models."""
+def answers_in(record: Record, models: Iterable[Columns], id: str = "question_unique_id") -> list[Answer]:
+    """The answers in one record to the question whose id is in field `id`, in the order of the models."""
     answers = []
     for model, label, reason, error in models:
         text, mark = record.text_or_none(reason, blank=True) or "", record.get(label)
@@ -288,7 +286,7 @@ def answers_in(record: Record, id: str, models: Iterable[Columns]) -> list[Answe
             mark, outcome = None, "no_label" if mark in (None, "") else "bad_label"
         else:
             outcome = "ok" if text.strip() else "no_reason"
-        answers.append(Answer(id, model, vendor_of(model), "", text, model, outcome, label=mark))
+        answers.append(Answer(record[id], model, vendor_of(model), "", text, model, outcome, label=mark))
     return answers
 
 

@@ -222,8 +222,7 @@ def _judged(records: Records, responses: Responses | None, counts: Counter[str])
     questions = {question.id: question for question in responses.questions} if responses else {}
 
     def read(record: Record) -> list[Row]:
-        asked = plain_question(record)
-        answers = answers_in(record, asked.id, models)
+        (asked,), answers = plain_question(record), answers_in(record, models)
         role = _role(asked.gold, answers)
         if role not in OTHER:
             counts[role] += 1

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from html import unescape
-from itertools import compress, count
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -144,15 +144,13 @@ def load_passages(source: Source, hub: Entry = None, hard: bool = False) -> tupl
     mappers = {"quality": _quality, "quality_rows": _quality_row, "articles": _article, "flat": read_flat}
     path = find_set(source, hub, PASSAGE_FILES)
     records, read = read_set(source, path, mappers)
-    if read is read_flat:
-        every = records
-        records, left_out = with_gold(every)
-        if left_out:
-            # Of the file's name alone: the folders are those of one machine, and notebooks keep what is warned of.
-            example = f"for instance record {left_out[0] + 1}, line {every.lines[left_out[0]]}"
-            none = f"{len(left_out)} of {len(every.rows)} records have no gold label (field 'output_label')"
-            warnings.warn(f"{path.name}: {none} and are left out, {example}", stacklevel=2)
-    questions = questions_on_passages(records, read)
+    placed = placed_questions(records, read)
+    if left_out := sorted({*range(len(records.rows))} - {at for at, _ in placed}):
+        # Of the file's name alone: the folders are those of one machine, and notebooks keep what is warned of.
+        example = f"for instance record {left_out[0] + 1}, line {records.lines[left_out[0]]}"
+        none = f"{len(left_out)} of {len(records.rows)} records have no gold label (field 'output_label')"
+        warnings.warn(f"{path.name}: {none} and are left out, {example}", stacklevel=2)
+    questions = tuple(question for _, question in placed)
     if hard and all(question.hard is None for question in questions):
         raise ValueError(f"{path}: no question has the field 'difficult', so hard=True could keep none")
     if hard and not any(question.hard for question in questions):
@@ -160,33 +158,24 @@ def load_passages(source: Source, hub: Entry = None, hard: bool = False) -> tupl
     return tuple(question for question in questions if question.hard or not hard)
 
 
-def questions_on_passages(records: Records, read: Mapper | None = None) -> tuple[Question, ...]:
-    """The questions of records on passages, by default of flat ones: each id once, each article with one text."""
-    found = records.map(read or read_flat)
+def placed_questions(records: Records, read: Mapper) -> list[tuple[int, Question]]:
+    """The questions of records with the places of these: each id once, each article with one text, at least one."""
+    placed = [(at, question) for at, found in enumerate(records.map(read)) for question in found]
+    if not placed:
+        raise ValueError(f"{records.path}: none of {len(records.rows)} records has a gold label (field 'output_label')")
     if read is _article:
         records.refuse_duplicates([row["id"] for row in records.rows], "article ids")
-    placed = [(line, one) for line, each in zip(records.lines, found, strict=True) for one in each]
-    records = replace(records, lines=tuple(line for line, _ in placed))
-    questions = once(records, [one for _, one in placed])
-    first: dict[str, int] = {}
-    for index, question in enumerate(questions):
-        one, other = questions[first.setdefault(question.article, index)].passage, question.passage
-        if one != other:
-            lines = f"lines {records.lines[first[question.article]]} and {records.lines[index]}"
+    lines = tuple(records.lines[at] for at, _ in placed)
+    once(replace(records, lines=lines), [question for _, question in placed])
+    first: dict[str, tuple[int, Question]] = {}
+    for line, (_, question) in zip(lines, placed, strict=True):
+        earlier, other = first.setdefault(question.article, (line, question))
+        if question.passage != other.passage:
             # Where they first differ: two long texts are not compared by eye.
-            at = next((at for at, pair in enumerate(zip(one, other, strict=False), 1) if len({*pair}) > 1), None)
-            where = f"from character {at or min(len(one), len(other)) + 1} on; question {question.id}"
-            raise ValueError(f"{records.path}, {lines}: article {question.article} has two different texts ({where})")
-    return questions
-
-
-def with_gold(records: Records) -> tuple[Records, list[int]]:
-    """The flat records that have a gold label, and the places of those left out; none at all is a ValueError."""
-    gold = [not isinstance(row, dict) or row.get("output_label") not in (None, "") for row in records.rows]
-    if not any(gold):
-        raise ValueError(f"{records.path}: none of {len(gold)} records has a gold label (field 'output_label')")
-    rows, lines = (tuple(compress(each, gold)) for each in (records.rows, records.lines))
-    return replace(records, rows=rows, lines=lines), [at for at, there in enumerate(gold) if not there]
+            same = takewhile(lambda pair: len({*pair}) == 1, zip(question.passage, other.passage, strict=False))
+            where = f"article {question.article} has two different texts (from character {len([*same]) + 1} on"
+            raise ValueError(f"{records.path}, lines {earlier} and {line}: {where}; question {question.id})")
+    return placed
 
 
 def _distinct(records: Records, questions: Sequence[Question]) -> tuple[Question, ...]:
@@ -271,7 +260,9 @@ def _article(record: Record) -> list[Question]:
 
 
 def read_flat(record: Record) -> list[Question]:
-    """The one question of a flat record, whose text holds its options and whose `output_label` is the right one."""
+    """The question of a flat record with a gold letter, `output_label`; its text holds its options."""
+    if record.get("output_label") in (None, ""):
+        return []
     id, asked = record.texts("pid", "questions")
     text, options = parted(asked)
     gold = letter(record.get("output_label"), "output_label")
