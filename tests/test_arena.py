@@ -378,16 +378,16 @@ def test_answers_come_with_the_style_that_their_file_tells(tmp_path):
         Answer("u1", MODEL, "qwen", "", "Four.", MODEL),
         Answer("u2", MODEL, "qwen", "", "Six.", MODEL),
     )
-    columns = ["question_id", "candidate", "token_len", "header_count", "list_count", "bold_count", "counted"]
+    columns = ["question_id", "candidate", "token_len", "header_count", "list_count", "bold_count"]
     assert list(loaded.frame.columns) == columns
-    assert loaded.frame.values.tolist()[:2] == [["q1", BASE, 3, 3, 7, 6, "file"], ["u1", MODEL, 12, 3, 7, 6, "file"]]
+    assert loaded.frame.values.tolist()[:2] == [["q1", BASE, 3, 3, 7, 6], ["u1", MODEL, 12, 3, 7, 6]]
 
 
 def test_style_is_counted_where_the_file_does_not_tell_it(tmp_path):
     text = "## Sum\n1. **two** and\n* two\n\n__four__\n```python\n# not a header\n- no list\n```\n# End"
     loaded = datasets.load_arena_answers(write(tmp_path / "m.jsonl", [said("u1", {"answer": text}), said("u2", None)]))
     style = loaded.frame.set_index("question_id")
-    assert style.loc["u1", ["header_count", "list_count", "bold_count", "counted"]].tolist() == [2, 2, 2, "text"]
+    assert style.loc["u1", ["header_count", "list_count", "bold_count"]].tolist() == [2, 2, 2]
     assert style.loc["u2", "token_len"] == 0 and loaded.answers[1].outcome == "empty" and loaded.answers[1].text == ""
     assert datasets.style_of("```\n# open fence")["header_count"] == 0
 

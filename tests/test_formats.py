@@ -110,7 +110,7 @@ def test_the_sample_question_and_answer_are_read(game_folder: Path) -> None:
     assert [(a.candidate, a.text) for a in loaded.answers] == [("some-model", "Use `reversed`.")]
     assert loaded.frame.iloc[0].to_dict() == {
         "question_id": "ab12", "candidate": "some-model", "token_len": 5, "header_count": 0, "list_count": 0,
-        "bold_count": 0, "counted": "file",
+        "bold_count": 0,
     }  # fmt: skip
 
 
@@ -155,11 +155,10 @@ def test_the_sample_questions_are_read(files: list[Path]) -> None:
 
 def test_the_sample_answers_and_judgments_are_read(files: list[Path]) -> None:
     responses = datasets.load_responses(files[2])
-    assert [(a.candidate, a.vendor, a.label, a.outcome) for a in responses.answers] == [
-        ("Llama-9-1B", "llama", "B", "ok"),
-        ("Qwen9-1B", "qwen", "A", "ok"),
+    assert [(a.candidate, a.vendor, a.label, a.outcome, a.edited) for a in responses.answers] == [
+        ("Llama-9-1B", "llama", "B", "ok", "The warden left the chamber."),
+        ("Qwen9-1B", "qwen", "A", "ok", None),
     ]
-    assert sorted(kind for _, _, kind in responses.edits) == ["paraphrase:Llama-9-1B", "synonyms"]
     assert datasets.load_pair_judgments(files[3], responses).attrs["counts"] == {"ok": 2, "unknown": 1}
     frame = datasets.load_pair_judgments(files[3])
     assert frame["picked"].tolist() == ["wrong", "wrong", None, "right"]

@@ -25,8 +25,6 @@ def flat(number: int, **more: Any) -> dict[str, Any]:
         f"{LLAMA}_output_label": "B",
         f"{LLAMA}_reason": "The keeper left the room.",
         f"{LLAMA}_reason_perturb_llm_auto": "The warden left the chamber.",
-        f"{LLAMA}_reason_paraphrased_{QWEN}": "Out of the room went the keeper.",
-        f"{LLAMA}_reason_paraphrased_external": "The room was left.",
         f"{LLAMA}_Dupe_reason_output_label_A": "A lamp, they said.",
         f"{QWEN}_output_label": "A",
         f"{QWEN}_reason": "The first line says it.",
@@ -38,16 +36,11 @@ def test_flat_records_give_questions_answers_and_edits(tmp_path):
     loaded = datasets.load_responses(write(tmp_path / "quality_responses.json", [flat(1)]))
     (question,) = loaded.questions
     assert (question.id, question.gold, question.article, len(question.options)) == ("70001_AB12_1_1", "A", "70001", 4)
-    text = "The keeper left the room."
+    texts = {"text": "The keeper left the room.", "edited": "The warden left the chamber."}
     assert loaded.answers == (
-        Answer(question.id, LLAMA, "llama", "", text, LLAMA, label="B"),
+        Answer(question.id, LLAMA, "llama", "", model=LLAMA, label="B", **texts),
         Answer(question.id, QWEN, "qwen", "", "The first line says it.", QWEN, label="A"),
     )
-    assert loaded.edits == {
-        (question.id, LLAMA, "synonyms"): "The warden left the chamber.",
-        (question.id, LLAMA, f"paraphrase:{QWEN}"): "Out of the room went the keeper.",
-        (question.id, LLAMA, "paraphrase:external"): "The room was left.",
-    }
 
 
 def test_csv_holds_the_same_as_json(tmp_path):
@@ -88,7 +81,7 @@ def test_what_enters_no_pair_is_kept_with_its_reason(tmp_path, change, outcome, 
     answer = loaded.answers[0]
     assert (answer.outcome, answer.label) == (outcome, label)
     assert answer.text is not None, "None would mean that the answer is still to be written"
-    assert (loaded.edits == {}) == (outcome != "ok")
+    assert (answer.edited is None) == (outcome != "ok")
 
 
 def test_edits_that_edit_nothing_are_refused(tmp_path):
@@ -98,7 +91,7 @@ def test_edits_that_edit_nothing_are_refused(tmp_path):
         flat(3, **{f"{LLAMA}_reason_perturb_llm_auto": None}),
     ]
     loaded = datasets.load_responses(write(tmp_path / "x.jsonl", rows))
-    assert {kind for _, _, kind in loaded.edits} == {f"paraphrase:{QWEN}", "paraphrase:external"}
+    assert {answer.edited for answer in loaded.answers} == {None}
 
 
 @pytest.mark.parametrize(

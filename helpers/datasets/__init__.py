@@ -1,7 +1,6 @@
 """Questions, answers and published judgments: from a file, a folder, or the hub."""
 
 from .answers import (
-    Responses,
     candidate_of,
     load_answers,
     load_arena_answers,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,8 @@ from .questions import (
 )
 from .reading import Loaded, Record, Records, checked_text, read_records, show
 
-#: A model, and the fields that hold its letter, its reason and its error.
-Columns = tuple[str, str, str, str]
+#: A model, and the fields that hold its letter, its reason, its error and its edited reason.
+Columns = tuple[str, str, str, str, str]
 #: What files of one model's are called, as errors say it.
 EACH = "<model>.jsonl"
 RESPONSE_FILES = tuple(NAMES["files"]["responses"])
@@ -41,7 +41,6 @@ _MARKS = {
 }
 _TOKENS = re.compile(r"\w+|[^\w\s]")
 _LABEL = re.compile(r"(.+)_output_label")
-_EDIT = re.compile(r"(.+)_reason_(?:perturb_llm_auto|paraphrased_(.+))")
 #: Reasons for a letter that a model was told to defend: no answers of its own.
 _FORCED = re.compile(r"(.+)_Dupe_reason_output_label_(.+)")
 
@@ -174,15 +173,14 @@ def load_arena_answers(source: Source, hub: Entry = None) -> Loaded:
     """What the models answered, and in which style, in a model_answer file, in a folder of them, or behind "hub".
 
     Both layouts: v2.0 (uid, model, messages, metadata) and v0.1 (question_id, model_id, choices[0].turns[0]). The frame
-    (question_id, candidate, STYLE, counted) has one row an answer in the same order: tokens, headers, list items and
-    bold passages; what the file does not hold is counted in the text (`counted` = "text", see style_of). Every defect
-    is a ValueError with file, line and id.
+    (question_id, candidate, STYLE) has one row an answer in the same order: tokens, headers, list items and bold
+    passages; what the file does not hold is counted in the text (see style_of).
     """
     files = [read_records(path) for path in find_files(source, hub, "answers", (EACH,), "*.jsonl")]
     answers = _answers_in(((records, _choices) for records in files), {})
     styles = [style for records in files for style in records.map(_style)]
     rows = [(each.question_id, each.candidate, *style) for each, style in zip(answers, styles, strict=True)]
-    frame = pd.DataFrame(rows, columns=["question_id", "candidate", *STYLE, "counted"])
+    frame = pd.DataFrame(rows, columns=["question_id", "candidate", *STYLE])
     return Loaded(frame.astype(dict.fromkeys(STYLE, int)), answers=tuple(answers))
 
 
@@ -198,45 +196,31 @@ def style_of(text: str) -> dict[str, int]:
     }
 
 
-def _style(record: Record) -> list[Any]:
-    """The style of an answer as the file holds it, else as it is counted in the text, and which of these it is."""
+def _style(record: Record) -> list[int]:
+    """The style of an answer as the file holds it, else as it is counted in the text."""
     held = record.get("metadata") or record.get("conv_metadata")
     style = Record(metadata=held).typed("metadata", dict, f"an object with {', '.join(STYLE)}")
     if not style or set(STYLE) - set(style):
-        return [*style_of(_text_of(record)).values(), "text"]
+        return [*style_of(_text_of(record)).values()]
     # A count, or the counts of its kinds (h1 to h6, say).
     parts = {name: [*style[name].values()] if isinstance(style[name], dict) else [style[name]] for name in STYLE}
     for name, counts in parts.items():
         if any(type(count) is not int or not 0 <= count < 2**53 for count in counts):
             raise ValueError(f"field 'metadata': {name} holds {show(style[name])}, expected whole numbers from 0 up")
-    return [*map(sum, parts.values()), "file"]
+    return [*map(sum, parts.values())]
 
 
-@dataclass(frozen=True)
-class Responses:
-    """Questions, who answered them how, and edited reasons.
-
-    `edits` maps (question id, candidate, kind) to a text, kind "synonyms" or "paraphrase:<who paraphrased>".
-    `without_gold`: the ids of questions that no file gives a gold letter.
-    """
-
-    questions: tuple[Question, ...]
-    answers: tuple[Answer, ...]
-    edits: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
-    without_gold: frozenset[str] = frozenset()
-
-
-def load_responses(source: Source, hub: Entry = None) -> Responses:
+def load_responses(source: Source, hub: Entry = None) -> Loaded:
     """The published answers in a file, in a folder or behind the hub entry ("hub").
 
     A folder holds one of RESPONSE_FILES, or .jsonl files of one model each (its name is the candidate's) or of pairs.
-    An answer's `text` is its reason; `outcome` is "ok", or why it enters no pair: "no_label", "bad_label" (not one of A
-    to D), "no_reason", "error". The questions of models' and pairs' files have an id, an article and a gold letter
-    alone. An id twice in a file, and one question or answer that differs between files, are ValueErrors.
+    An answer's `text` is its reason, `edited` that reason with words replaced, where it differs; `outcome` is "ok", or
+    why it enters no pair: "no_label", "bad_label" (not one of A to D), "no_reason", "error". The questions of models'
+    and pairs' files have an id, an article and a gold letter alone. An id twice in a file, and one question or answer
+    that differs between files, are ValueErrors.
     """
     questions: dict[str, Question] = {}
     answers: dict[tuple[str, str], Answer] = {}
-    edits: dict[tuple[str, str, str], str] = {}
     without: set[str] = set()
     for path in find_files(source, hub, "answers", RESPONSE_FILES, "*.jsonl"):
         records, mapper = read_set(source, path, {"flat": read_flat, "labels": plain_question})
@@ -251,20 +235,20 @@ def load_responses(source: Source, hub: Entry = None) -> Responses:
         by_key = {(one.question_id, one.candidate): one for each in found for one in each}
         _merge(questions, {question.id: question for question in kept.values()}, path, "question")
         _merge(answers, by_key, path, "answer to a question")
-        edits |= _edits(records, by_key) if mapper is read_flat else {}
-    return Responses(tuple(questions.values()), tuple(answers.values()), edits, frozenset(without - questions.keys()))
+    both = {"questions": tuple(questions.values()), "answers": tuple(answers.values())}
+    return Loaded(**both, without_gold=frozenset(without - questions.keys()))
 
 
 def columns(records: Records) -> list[Columns]:
     """The fields that hold each model's answer, in the order in which the records name the models."""
     names = records.fields
     if "output_label" in names and "pid" not in names:
-        return [(records.path.stem, "output_label", "reason", "error")]
+        return [(records.path.stem, "output_label", "reason", "error", "")]
     found = [match[1] for name in names if not _FORCED.fullmatch(name) and (match := _LABEL.fullmatch(name))]
     if not found:
         raise records.unknown("<model>_output_label and <model>_reason of each model (or output_label and reason)")
-    reason = "reason" if "pid" in names else "output_reason"
-    return [(name, f"{name}_output_label", f"{name}_{reason}", f"{name}_error") for name in found]
+    ends = ("output_label", "reason" if "pid" in names else "output_reason", "error", "reason_perturb_llm_auto")
+    return [(name, *(f"{name}_{end}" for end in ends)) for name in found]
 
 
 def plain_question(record: Record) -> list[Question]:
@@ -277,7 +261,7 @@ def plain_question(record: Record) -> list[Question]:
 def answers_in(record: Record, models: Iterable[Columns], id: str = "question_unique_id") -> list[Answer]:
     """The answers in one record to the question whose id is in field `id`, in the order of the models."""
     answers = []
-    for model, label, reason, error in models:
+    for model, label, reason, error, edit in models:
         text, mark = record.text_or_none(reason, blank=True) or "", record.get(label)
         mark = mark.strip() if isinstance(mark, str) else mark
         if record.get(error) is not None or LEGACY_ERROR in text:
@@ -286,23 +270,10 @@ def answers_in(record: Record, models: Iterable[Columns], id: str = "question_un
             mark, outcome = None, "no_label" if mark in (None, "") else "bad_label"
         else:
             outcome = "ok" if text.strip() else "no_reason"
-        answers.append(Answer(record[id], model, vendor_of(model), "", text, model, outcome, label=mark))
+        edited = record.text_or_none(edit, blank=True) or ""
+        edited = edited if outcome == "ok" and edited.strip() not in ("", text.strip()) else None
+        answers.append(Answer(record[id], model, vendor_of(model), "", text, model, outcome, 0, mark, edited))
     return answers
-
-
-def _edits(records: Records, answers: Mapping[tuple[str, str], Answer]) -> dict[tuple[str, str, str], str]:
-    """The edited reasons that are texts of their own, of answers that can be judged."""
-    names = {name: found for name in sorted(records.fields) if (found := _EDIT.fullmatch(name))}
-    edits = {}
-
-    def read(record: Record) -> None:
-        for name, (model, who) in ((name, found.groups()) for name, found in names.items()):
-            answer, text = answers.get((record["pid"], model)), record.text_or_none(name, blank=True) or ""
-            if answer and answer.outcome == "ok" and text.strip() not in ("", (answer.text or "").strip()):
-                edits[record["pid"], model, f"paraphrase:{who}" if who else "synonyms"] = text
-
-    records.map(read)
-    return edits
 
 
 def _merge(merged: dict[Any, Any], more: Mapping[Any, Any], path: Path, what: str) -> None:

@@ -15,10 +15,10 @@ import pandas as pd
 
 from ..frames import PAIRWISE
 from ..types import Answer, Question
-from .answers import Responses, answers_in, columns, plain_question, vendor_of
+from .answers import answers_in, columns, plain_question, vendor_of
 from .hub import NAMES, Entry, Source, find_files
 from .questions import UNKNOWN
-from .reading import Record, Records, number_or_nan, read_records, refuse_if, show
+from .reading import Loaded, Record, Records, number_or_nan, read_records, refuse_if, show
 
 Row = dict[str, Any]
 PAIR_FILES, CODE_FILES = tuple(NAMES["files"]["pairs"]), tuple(NAMES["files"]["programs"])
@@ -32,7 +32,7 @@ MEANINGS = ({"first", "second", "tie"}, {"own", "other", "tie"})
 
 
 def load_pair_judgments(
-    source: Source, responses: Responses | None = None, experiment: str = "published", hub: Entry = None
+    source: Source, responses: Loaded | None = None, experiment: str = "published", hub: Entry = None
 ) -> pd.DataFrame:
     """The pair frame of published judgments in a file, in a folder or behind the hub entry ("hub").
 
@@ -172,7 +172,7 @@ def _role(gold: str | None, answers: Sequence[Answer | None]) -> str:
     return "both_right" if all(right) else "both_wrong" if not any(right) else "right" if right[0] else "wrong"
 
 
-def _preferences(records: Records, responses: Responses | None, counts: Counter[str]) -> list[list[Row]]:
+def _preferences(records: Records, responses: Loaded | None, counts: Counter[str]) -> list[list[Row]]:
     kind = next((kind for kind in TASKS if f"forward_{kind}" in records.fields), None)
     if kind is None:
         raise records.unknown(NAMES["expected"]["pairs"])
@@ -213,7 +213,7 @@ def _preferences(records: Records, responses: Responses | None, counts: Counter[
     return records.map(lambda record: list(read(record)), "pid")
 
 
-def _judged(records: Records, responses: Responses | None, counts: Counter[str]) -> list[list[Row]]:
+def _judged(records: Records, responses: Loaded | None, counts: Counter[str]) -> list[list[Row]]:
     """The rows of a file of judged pairs, by record; the judge is the model whose fields come first."""
     models = columns(records)
     if len(models) != 2:

@@ -236,12 +236,16 @@ class Problem:
 
 @dataclass(frozen=True)
 class Loaded:
-    """What files hold, as a frame, questions or answers, and what in them could not be read as it stands."""
+    """What files hold, as a frame, questions or answers, and what in them could not be read as it stands.
+
+    `without_gold`: the ids of questions that no file gives a gold letter.
+    """
 
     frame: Any = None
     problems: tuple[Problem, ...] = ()
     questions: tuple[Question, ...] = ()
     answers: tuple[Answer, ...] = ()
+    without_gold: frozenset[str] = frozenset()
 
     @property
     def counts(self) -> dict[str, int]:

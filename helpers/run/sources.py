@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 EDITED = "<model>_reason_perturb_llm_auto"
 
 
-def _answers_to(
-    experiment: Experiment, questions: Sequence[Question], responses: datasets.Responses
-) -> Iterator[Answer]:
+def _answers_to(experiment: Experiment, questions: Sequence[Question], responses: datasets.Loaded) -> Iterator[Answer]:
     """The published answers under the ids of these questions, each with its published edit; those to others as well.
 
     An id may have another number at its end (`pid`). Two for one question, another gold letter, other options, or no
@@ -43,11 +41,10 @@ def _answers_to(
             if text != (ours := _shown(by_id[id]))[name]:
                 what = f"{name} {ours[name]!r}, there {text!r}: they answer another question"
                 raise ValueError(f"answers={source!r}, question {theirs.id}: {what}")
-    if experiment.extra["editor"] is None and not any(kind == "synonyms" for _, _, kind in responses.edits):
+    if experiment.extra["editor"] is None and not any(answer.edited for answer in responses.answers):
         raise ValueError(f"editor='published': answers={source!r} has no edited reason ({EDITED}); name an editor")
     for answer in responses.answers:
-        edited = responses.edits.get((answer.question_id, answer.candidate, "synonyms"))
-        yield replace(answer, question_id=ids[answer.question_id], edited=edited)
+        yield replace(answer, question_id=ids[answer.question_id])
 
 
 def _shown(question: Question) -> dict[str, str | None]:
@@ -75,7 +72,7 @@ def written_by(published: Iterable[str], models: Sequence[Model]) -> dict[str, M
     return found
 
 
-def pair_judgments(source: Path | str, experiment: Experiment, responses: datasets.Responses | None) -> pd.DataFrame:
+def pair_judgments(source: Path | str, experiment: Experiment, responses: datasets.Loaded | None) -> pd.DataFrame:
     """The pair frame of published judgments: preferences, recognition, judged pairs, or (by `scores`) of programs."""
     scores, answers = experiment.extra["scores"], experiment.extra["answers"]
     if scores is not None:
