@@ -117,7 +117,7 @@ def fastchat_single(path: Path) -> Verdicts:
 
     Turns are repeats of a question, and lines on the same answer with later time stamps further ones.
     """
-    records, stem = records_of(path, "fastchat-single")
+    records = records_of(path, "fastchat-single")
     seen: Counter[tuple[str, ...]] = Counter()
     off: list[float] = []
 
@@ -134,7 +134,7 @@ def fastchat_single(path: Path) -> Verdicts:
 
     rows = records.map(read, "question_id")
     note = f"{len(off):,} scores such as {off[0]:g} lie outside {LEAST} to {MOST} and are unreadable." if off else ""
-    return _tidy(path, stem, "fastchat-single", rows, records.lines, [note] if off else [])
+    return _tidy(path, path.stem, "fastchat-single", rows, records.lines, [note] if off else [])
 
 
 def inspect(path: Path) -> Verdicts:

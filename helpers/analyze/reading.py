@@ -20,12 +20,12 @@ from ..datasets.reading import (
     MOST_BYTES,
     Problem,
     checked_name,
-    decoded,
     end_of_name,
     open_parquet,
     read_bytes,
     read_lines,
     read_records,
+    read_text,
     show,
 )
 
@@ -243,7 +243,7 @@ def _delimited(path: Path, ignore_extra: bool, names: Mapping[str, str]) -> Raw:
 
 def _uneven(path: Path, data: bytes, separator: str, size: int, error: Exception) -> str:
     """Which line has too many cells or too few, in words; else what the reader says."""
-    rows = reader(io.StringIO(decoded(path, data), newline=""), delimiter=separator)
+    rows = reader(io.StringIO(read_text(path, data), newline=""), delimiter=separator)
     cells = ((rows.line_num, len(row)) for row in rows if row)
     with suppress(csv_error):
         if wrong := next(((line, count) for line, count in cells if count != size), None):

@@ -14,15 +14,7 @@ import pandas as pd
 
 from ..types import Answer, Question
 from .hub import ANSWER_FILES, NAMES, Entry, Source, find_files, read_table
-from .questions import (
-    LETTERS,
-    UNKNOWN,
-    find_set,
-    letter,
-    placed_questions,
-    read_flat,
-    read_set,
-)
+from .questions import LETTERS, UNKNOWN, find_set, letter, placed_questions, read_flat, read_set
 from .reading import Loaded, Record, Records, checked_text, read_records, show
 
 #: A model, and the fields that hold its letter, its reason, its error and its edited reason.

@@ -43,10 +43,7 @@ def load_games(
     LLMBar's labels are those of an instances.jsonl beside it. `questions` give categories to those without.
     """
     path, questions = Path(source).expanduser(), tuple(questions)
-    try:
-        format = format_of(first_record(path), OTHERS) if source != "hub" and path.is_file() else ""
-    except ValueError:
-        format = ""
+    format = format_of(first_record(path), OTHERS) if source != "hub" and path.is_file() else ""
     if not format:
         return load_arena(source, hub, questions=questions, experiment=experiment)
     categories = {question.id: question.category for question in questions}

@@ -23,18 +23,7 @@ from ..types import PAIRWISE, short_hash
 from .answers import maker
 from .hub import Source, read_table
 from .questions import UNKNOWN
-from .reading import (
-    LONGEST_NAME,
-    Record,
-    Records,
-    checked_text,
-    first_record,
-    number_or_nan,
-    read_rows,
-    refuse_if,
-    short_name,
-    show,
-)
+from .reading import Record, Records, checked_text, first_record, number_or_nan, read_rows, refuse_if, short_name, show
 
 FORMATS: dict[str, dict[str, Any]] = read_table("formats.toml")
 #: Who stands first, as A, in game 1 and in game 2.
@@ -153,7 +142,7 @@ def pairwise_games(
     `people`: with the votes of PandaLM's annotators. `once`: several records on one comparison need different time
     stamps.
     """
-    records, stem = records_of(source, format)
+    records = records_of(source, format)
     form, prepare, rows = FORMATS[format], PREPARE.get(format, lambda record, about: [record]), count(1)
     better = None if labels is None else _better_outputs(labels)
     about = {"labels": labels, "better": better, "people": people, "fields": records.fields}
@@ -164,7 +153,7 @@ def pairwise_games(
         winner, valid = record.get("winner"), [*form.get("winners", ())]
         refuse_if(form.get("strict") and winner not in valid, "winner", winner, ", ".join(valid))
         prepared = prepare(Record({"row": next(rows), **record}), about)
-        return [game for each in prepared for game in _games(Record(each), form, stem, categories or {})]
+        return [game for each in prepared for game in _games(Record(each), form, records.path.stem, categories or {})]
 
     found = records.map(read, form.get("name") or form["question_id"].strip("{}"))
     if format == "arena-battles":
@@ -172,15 +161,15 @@ def pairwise_games(
     return _askings(records, found, format != "votes" if once is None else once)
 
 
-def records_of(source: Source, format: str) -> tuple[Records, str]:
-    """The records of a file that has the fields that a format needs, and what titles call the file."""
+def records_of(source: Source, format: str) -> Records:
+    """The records of a file that has the fields that a format needs."""
     path, words, needed = Path(source).expanduser(), FORMATS[format]["words"], FORMATS[format]["needs"].split()
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file; expected {words} ({', '.join(sorted(needed))})")
     records = read_rows(path)
     if not {*needed} <= records.fields:
         raise records.unknown(f"{words}: {', '.join(sorted(needed))}")
-    return records, path.stem
+    return records
 
 
 def _askings(records: Records, found: list[list[Game]], once: bool) -> list[Game]:
@@ -189,8 +178,8 @@ def _askings(records: Records, found: list[list[Game]], once: bool) -> list[Game
     stamps: Sequence[Any] = [row.get("tstamp") for row in records.rows]
     timed = once and all(isinstance(stamp, int | float) for stamp in stamps)
     if once:
-        marks = [(*key, str(stamp)) if timed else key for key, stamp in zip(keys, stamps, strict=True)]
-        records.refuse_duplicates(marks, "verdicts")
+        twice = [(*key, str(stamp)) for key, stamp in zip(keys, stamps, strict=True)] if timed else keys
+        records.refuse_duplicates(twice, "verdicts")
     seen: Counter[tuple[str, ...]] = Counter()
     repeats = {}
     for at in sorted(range(len(keys)), key=stamps.__getitem__ if timed else None):
@@ -262,7 +251,7 @@ def _llmbar(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _better_outputs(path: str | Path) -> dict[str, int]:
-    records, _ = records_of(path, "llmbar-labels")
+    records = records_of(path, "llmbar-labels")
 
     def read(record: Record) -> tuple[str, int]:
         refuse_if(record.get("label") not in (1, 2), "label", record.get("label"), "1 or 2")
@@ -291,12 +280,8 @@ def _pandalm(record: Record, about: Mapping[str, Any]) -> Iterator[dict[str, Any
     refuse_if(len(models) != 2, "cmp_key", record["cmp_key"], "two models joined by one _")
     votes = record.get("annotators", [])
     winners = [_winner(vote, FORMATS["pandalm"]["winners"]) for vote in votes] if isinstance(votes, list) else []
-    refuse_if(
-        "annotators" in record and (len(winners) != 3 or None in winners),
-        "annotators",
-        votes,
-        "three votes, each 1, 2 or 0",
-    )
+    wrong = "annotators" in record and (len(winners) != 3 or None in winners)
+    refuse_if(wrong, "annotators", votes, "three votes, each 1, 2 or 0")
     added = {"model_1": models[0], "model_2": models[1], "its_gold": _WON.get(majority(winners), nan)}
     verdicts = {name: record.get(name) for name in sorted(about["fields"] - {"idx", "cmp_key", "annotators"})}
     people = {f"{ANNOTATOR}{at}": vote for at, vote in enumerate(votes, 1)} if about["people"] else {}
@@ -330,8 +315,7 @@ def _vote(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]]:
     winner = record["winner"]
     names = (record[name] for name in ("question_id", "question", "id", "prompt") if record.get(name) is not None)
     id = next(names, f"row {record['row']}")
-    if isinstance(id, str) and (len(id) > LONGEST_NAME or not id.isprintable()):
-        id = short_name(id)
+    id = short_name(id) if isinstance(id, str) else id
     a, b = record.texts("model_a", "model_b")
     if a > b:
         a, b, winner = b, a, {"model_a": "model_b", "model_b": "model_a"}.get(winner, winner)

@@ -100,14 +100,22 @@ def fetch(repo: str, filename: str, revision: str = "main", *, folder: Path | No
 def fetch_files(entry: Entry, what: str, wanted: tuple[str, ...]) -> list[Path]:
     """The files that the hub entry of an experiment names as `what`, by one path or a list of them, fetched.
 
-    A path that ends like no file (FILE_ENDS) is a folder of the repository: of it come the files called as one of
-    `wanted`, or, where these begin with a dot, those that end so.
+    A path that ends like no file (FILE_ENDS) is a folder of the repository ("." its top): of it come the files called
+    as one of `wanted`, or, where these begin with a dot, those that end so. In place of a path a mapping {repo,
+    revision, path} names another repository. An entry without `what` is a ValueError.
     """
-    paths = (entry or {}).get(what)
+    entry = entry or {}
     ends = tuple(each for each in wanted if each.startswith("."))
     found: list[Path] = []
-    for each in paths if isinstance(paths, list) and paths else [paths]:
-        repo, revision, path = place({**(entry or {}), what: each}, what)
+    for each in entry[what] if isinstance(entry.get(what), list) and entry[what] else [entry.get(what)]:
+        named = each if isinstance(each, Mapping) else {**entry, "path": each}
+        if not named.get("repo") or not isinstance(named["path"], str):
+            there = [name for name in ("questions", "answers", "judgments") if entry.get(name)]
+            owner = f"the data set {entry['repo']} on the hub has" if entry.get("repo") else "the hub has"
+            only = f", only {', '.join(there)}" if there else ""
+            instead = f"to a file or folder (or `hub: {what}` in its config.yaml to a path there)"
+            raise ValueError(f"{owner} no {what} for this experiment{only}: set the parameter `{what}` {instead}")
+        repo, revision, path = named["repo"], named.get("revision") or "main", named["path"].strip("/")
         names = [path]
         if not path.endswith(ends or FILE_ENDS):
             where = {"repo": repo, "file": path, "revision": revision}
@@ -125,25 +133,6 @@ def fetch_files(entry: Entry, what: str, wanted: tuple[str, ...]) -> list[Path]:
             raise ValueError(f"{repo} got a new commit while it was loaded; load it again")
         found += fetched
     return found
-
-
-def place(entry: Entry, what: str) -> tuple[str, str, str]:
-    """Repository, revision and path that the hub entry of an experiment names as `what`; none is a ValueError.
-
-    In place of the path a mapping {repo, revision, path} names another repository. "." is the top of a repository.
-    """
-    entry = entry or {}
-    named = entry.get(what)
-    where = named if isinstance(named, Mapping) else {**entry, "path": named}
-    if not where.get("repo") or not isinstance(where["path"], str):
-        there = [name for name in ("questions", "answers", "judgments") if entry.get(name)]
-        owner = f"the data set {entry['repo']} on the hub has" if entry.get("repo") else "the hub has"
-        only = f", only {', '.join(there)}" if there else ""
-        raise ValueError(
-            f"{owner} no {what} for this experiment{only}: set the parameter `{what}` to a file or folder "
-            f"(or `hub: {what}` in its config.yaml to a path there)"
-        )
-    return where["repo"], where.get("revision") or "main", where["path"].strip("/")
 
 
 def _files(repo: str, revision: str) -> list[str]:

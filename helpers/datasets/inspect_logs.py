@@ -13,7 +13,7 @@ from typing import Any
 
 from ..json_text import no_duplicates
 from .hub import Source
-from .reading import MOST_BYTES, read_bytes, show
+from .reading import MOST_BYTES, Record, read_bytes, show
 
 #: More bytes than one sample of a log holds.
 MOST_SAMPLE = 200_000_000
@@ -41,7 +41,7 @@ def load_inspect(source: Source) -> tuple[list[dict[str, Any]], list[str]]:
     paths = [each for each in paths if not each.name.startswith(".") and each.name not in LISTS]
     if not paths:
         raise FileNotFoundError(f"{path}: no log of Inspect (.eval or .json) here")
-    best: dict[Any, tuple[Path, dict[str, Any]]] = {}
+    best: dict[Any, tuple[Path, Record]] = {}
     for each in paths:
         log = _log(each)
         task, run = log["eval"].get("task_id"), log["eval"].get("run_id")
@@ -55,20 +55,19 @@ def load_inspect(source: Source) -> tuple[list[dict[str, Any]], list[str]]:
     seen: Counter[tuple[str, str, str]] = Counter()
     rows = []
     for each, log in best.values():
+        task = f"{_text(log['eval'].get('task'))}/" if several else ""
         for number, sample in enumerate(log["samples"], 1):
             for row in _rows(log["eval"], sample, f"{each}, sample {number}"):
-                if several:
-                    row["question"] = f"{_text(log['eval'].get('task'))}/{row['question']}"
-                asked = (row["judge"], row["question"], json.dumps(row["candidates"]))
-                row["repeat"] = seen[asked]
+                question = f"{task}{row['question']}"
+                asked = (row["judge"], question, json.dumps(row["candidates"]))
+                rows.append(row | {"question": question, "repeat": seen[asked]})
                 seen[asked] += 1
-                rows.append(row)
     if not rows:
         raise ValueError(f"{path}: no sample in these logs has a score")
     return rows, notes
 
 
-def _note(path: Path, log: Mapping[str, Any]) -> str:
+def _note(path: Path, log: Record) -> str:
     """What a reader must know of a log that did not end well; "" of one that did."""
     status, there = log.get("status") or "success", len(log["samples"])
     failed = sum(1 for sample in log["samples"] if isinstance(sample, dict) and sample.get("error"))
@@ -76,20 +75,20 @@ def _note(path: Path, log: Mapping[str, Any]) -> str:
     if not isinstance(expected, int):
         data, epochs = _inner(log["eval"], "dataset"), _inner(log["eval"], "config").get("epochs")
         ids = data.get("sample_ids")
-        expected = len(ids) if isinstance(ids, list) else data.get("samples")
-        expected = expected * (epochs if isinstance(epochs, int) else 1) if isinstance(expected, int) else 0
+        count = len(ids) if isinstance(ids, list) else data.get("samples")
+        expected = (count if isinstance(count, int) else 0) * (epochs if isinstance(epochs, int) else 1)
     if status == "success" and not failed and there >= expected:
         return ""
-    count = f"{there:,} of {expected:,} samples" if expected > there else f"{there:,} samples"
+    counted = f"{there:,} of {expected:,} samples" if expected > there else f"{there:,} samples"
     errors = f", {failed:,} of them ended in an error" if failed else ""
-    return f"{path.name}: status {status}, {count}{errors}."
+    return f"{path.name}: status {status}, {counted}{errors}."
 
 
-def _log(path: Path) -> dict[str, Any]:
+def _log(path: Path) -> Record:
     """A log with its `eval` (what was run) and `samples`."""
     head, *samples = _archive(path) if path.suffix == ".eval" else [_parsed(read_bytes(path), str(path))]
     if isinstance(head, dict) and isinstance(head.get("eval"), dict) and isinstance(head.get("samples") or [], list):
-        return head | {"samples": samples or head.get("samples") or []}
+        return Record(head | {"samples": samples or head.get("samples") or []})
     found = ", ".join(head) if isinstance(head, dict) else show(head)
     raise ValueError(f"{path}: found {found}; expected a log of Inspect (eval, samples)")
 
@@ -98,17 +97,16 @@ def _archive(path: Path) -> list[Any]:
     """The head of a log and its samples."""
     try:
         with zipfile.ZipFile(path) as archive:
-            infos = {info.filename: info for info in archive.infolist()}
-            names = sorted(name for name in infos if name.startswith("samples/") and name.endswith(".json"))
-            head = next((name for name in HEADS if name in infos), None)
+            sizes = {info.filename: info.file_size for info in archive.infolist()}
+            head = next((name for name in HEADS if name in sizes), None)
             if head is None:
                 raise ValueError(f"{path}: no {', '.join(HEADS)} in this archive; expected a log of Inspect")
-            sizes = [infos[name].file_size for name in (head, *names)]
-            if sum(sizes) > MOST_BYTES or max(sizes) > MOST_SAMPLE:
-                unpacked = f"{sum(sizes):,} bytes when unpacked, {max(sizes):,} in one part"
+            parts = [head, *sorted(name for name in sizes if name.startswith("samples/") and name.endswith(".json"))]
+            total, largest = sum(sizes[name] for name in parts), max(sizes[name] for name in parts)
+            if total > MOST_BYTES or largest > MOST_SAMPLE:
+                unpacked = f"{total:,} bytes when unpacked, {largest:,} in one part"
                 raise ValueError(f"{path}: {unpacked}; too large for a log")
-            # Inspect itself writes NaN where a metric has no value; a score that is none counts as unreadable.
-            return [_parsed(archive.read(name), f"{path}, {name}") for name in (head, *names)]
+            return [_parsed(archive.read(name), f"{path}, {name}") for name in parts]
     except RuntimeError as error:  # zipfile's own, of a packing that it does not know (zstd), or a password
         raise ValueError(f"{path}: {error}; `inspect log convert --to json` makes a .json of it") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
@@ -116,6 +114,7 @@ def _archive(path: Path) -> list[Any]:
 
 
 def _parsed(data: bytes, where: str) -> Any:
+    # Inspect itself writes NaN where a metric has no value; a score that is none counts as unreadable.
     try:
         return json.loads(data, object_pairs_hook=no_duplicates)
     except (ValueError, RecursionError) as error:

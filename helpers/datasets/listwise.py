@@ -357,8 +357,7 @@ class Audit:
     """What stood under which letter, and a sentence that says what follows from it.
 
     `table` counts candidates by letter over `judgments` with known places (`unknown`: all others), `orders` the
-    different orders, `draws` those drawn separately. `deviation` is the largest distance of a share from an equal one.
-    `chi2`, `dof` and `p` test against random orders, NaN where `note` says why not.
+    different orders, `draws` those drawn separately; `chi2`, `dof` and `p` test against random orders, if not NaN.
     """
 
     table: pd.DataFrame = field(repr=False)
@@ -366,9 +365,7 @@ class Audit:
     unknown: int
     orders: int
     sentence: str = "No judgment tells which model stood under which letter: nothing can be audited."
-    note: str = "no order is known"
     draws: int = 0
-    deviation: float = math.nan
     chi2: float = math.nan
     dof: int = 0
     p: float = math.nan
@@ -393,15 +390,13 @@ def audit_places(frame: pd.DataFrame) -> Audit:
     if not judgments:
         return audit
     further = f" Of {unknown} further judgments the places are not known." if unknown else ""
-    deviation = float((table.div(table.sum(axis=1), axis=0) - 1 / table.shape[1]).abs().to_numpy().max())
     drawn, shared = _draws(orders)
     if audit.orders == 1:
         sentence = "There is one judgment: nothing can be said about its order."
         if judgments > 1:
             each = f"Each of the {len(table)} models stood under one and the same letter in all {judgments} judgments"
             sentence = f"{each}: which model wins and which letter wins cannot be told apart."
-        note = "one order throughout: there is nothing to test"
-        return replace(audit, sentence=sentence + further, note=note, draws=1, deviation=deviation)
+        return replace(audit, sentence=sentence + further, draws=1)
     chi2, dof, p, note = _balance(drawn)
     balance = f"whether that is balanced is not tested ({note})"
     if p >= 0.05:
@@ -420,8 +415,7 @@ def audit_places(frame: pd.DataFrame) -> Audit:
     )
     fixed = [str(name) for name, letters in table.gt(0).sum(axis=1).items() if letters == 1]
     further = (f" Of {', '.join(fixed)}, model and letter cannot be told apart." if fixed else "") + further
-    found = {"note": note, "draws": len(drawn), "deviation": deviation, "chi2": chi2, "dof": dof, "p": p}
-    return replace(audit, sentence=sentence + further, **found)
+    return replace(audit, sentence=sentence + further, draws=len(drawn), chi2=chi2, dof=dof, p=p)
 
 
 def _draws(orders: pd.Series) -> tuple[pd.Series, str]:
@@ -434,7 +428,7 @@ def _draws(orders: pd.Series) -> tuple[pd.Series, str]:
 
 
 def _balance(orders: pd.Series) -> tuple[float, int, float, str]:
-    """Chi-square of the candidate x letter counts of these orders, its degrees of freedom, p and a note."""
+    """Chi-square of the candidate x letter counts of these orders, its degrees of freedom, p, and why there is none."""
     from scipy.stats import chi2 as distribution, chisquare
 
     places = pd.DataFrame([place for order in orders for place in zip(*order, strict=True)])
@@ -446,5 +440,4 @@ def _balance(orders: pd.Series) -> tuple[float, int, float, str]:
         return math.nan, dof, math.nan, f"{len(orders)} separate draws of an order are too few for a test"
     # A candidate stands in one place of each order, so cells vary less than in Pearson's table.
     chi2 = float(chisquare(counts, axis=None).statistic) * (k - 1) / k
-    note = "chi-square of random permutations; takes the draws of orders as independent"
-    return chi2, dof, float(distribution.sf(chi2, dof)), note
+    return chi2, dof, float(distribution.sf(chi2, dof)), ""

@@ -24,15 +24,10 @@ def published_names(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     {'sim': 'gpt_fast', 'm1': 'meta_m1', 'gpt_a': 'gpt_a', 'b': 'gpt_b'}
     """
     models = list(dict.fromkeys(models))
-    short = Counter(f"{vendor}_{tier}" for _, vendor, tier in models if tier)
-    return {
-        name: name
-        if name == vendor
-        else f"{vendor}_{tier}"
-        if short[f"{vendor}_{tier}"] == 1
-        else f"{vendor}_{name.removeprefix(f'{vendor}_')}"
-        for name, vendor, tier in models
-    }
+    tiers = Counter((vendor, tier) for _, vendor, tier in models)
+    short = {name: tier if tier and tiers[vendor, tier] == 1 else name.removeprefix(f"{vendor}_")
+             for name, vendor, tier in models}  # fmt: skip
+    return {name: name if name == vendor else f"{vendor}_{short[name]}" for name, vendor, _ in models}
 
 
 def published_answers(answers: Iterable[Answer], questions: Iterable[Question]) -> list[dict[str, Any]]:
@@ -78,11 +73,11 @@ def published_judgments(
         record: dict[str, Any] = {"prompt_id": question, "judge_model": names[judge], "hint_mode": condition}
         mapped = rows["label"].notna().all() and rows["candidate"].notna().all()
         if mapped:
-            pairs = [(str(label), str(name)) for label, name in zip(rows["label"], rows["candidate"], strict=True)]
-            record["mapping"] = {label: f"ans_{question}_{names[name]}" for label, name in pairs}
+            shown = dict(zip(rows["label"].astype(str), rows["candidate"].astype(str), strict=True))
+            written = {label: texts.get((question, name)) for label, name in shown.items()}
+            record["mapping"] = {label: f"ans_{question}_{names[name]}" for label, name in shown.items()}
             record["anonymized_answers"] = [
-                {"label": label} | ({"text": f"{text[:_SHOWN]}..."} if (text := texts.get((question, name))) else {})
-                for label, name in pairs
+                {"label": label} | ({"text": f"{text[:_SHOWN]}..."} if text else {}) for label, text in written.items()
             ]
         outcome = str(rows["outcome"].iloc[0])
         if outcome == "ok" and not mapped:

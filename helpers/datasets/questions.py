@@ -83,8 +83,6 @@ def _typed(records: Records, form: Mapping[str, Any]) -> tuple[Any, ...]:
         for name, type in types.items()
     }
     more = {"columns": [*types]} if table else {}
-    if records.listed:
-        more = {"field": "prompts"}
     try:
         with tempfile.TemporaryDirectory() as folder:
             more |= {"split": "train", "streaming": True, "cache_dir": folder}
@@ -106,7 +104,6 @@ def load_questions(source: Source, hub: Entry = None) -> tuple[Question, ...]:
     """The questions in a file, in a folder with exactly one of QUESTION_FILES, or behind the hub entry ("hub").
 
     The format is that of the records, their order is kept; published answers stand for the questions that they answer.
-    Every defect is a ValueError with file, line and id.
     """
     mappers = {"own": _plain, "mt_bench": _mt_bench, "answered": _answered, "judged_pair": _judged_pair}
     records, read = read_set(source, find_set(source, hub, QUESTION_FILES), mappers)
@@ -117,11 +114,7 @@ def load_questions(source: Source, hub: Entry = None) -> tuple[Question, ...]:
 
 
 def load_arena_questions(source: Source, hub: Entry = None) -> tuple[Question, ...]:
-    """Which questions does this Arena-Hard question.jsonl hold: a file, the folder that it lies in, or "hub"?
-
-    v2.0 and v0.1 (uid or question_id, category, prompt or turns).
-    Every defect is a ValueError with file, line and id.
-    """
+    """The questions in Arena-Hard's question.jsonl, v2.0 or v0.1: the file, the folder that it lies in, or "hub"."""
     path = find_set(source, hub, ("question.jsonl",))
     records, _ = read_set(source, path, {"arena_prompt": _arena, "arena_turns": _arena})
     return once(records, records.map(_arena))
@@ -138,8 +131,7 @@ def load_passages(source: Source, hub: Entry = None, hard: bool = False) -> tupl
 
     QuALITY (tags are stripped, paragraphs kept), our own articles, whose `reasons` become points, or the flat records
     of published answers. `category` is the source of the article, `gold` a letter; `hard` keeps what the data set marks
-    as difficult. Flat records without gold are left out with a warning; every other defect is a ValueError with file,
-    line and id.
+    as difficult. Flat records without gold are left out with a warning.
     """
     mappers = {"quality": _quality, "quality_rows": _quality_row, "articles": _article, "flat": read_flat}
     path = find_set(source, hub, PASSAGE_FILES)

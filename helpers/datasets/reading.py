@@ -146,11 +146,13 @@ def show(value: Any) -> str:
 
 
 def short_name(text: str) -> str:
-    """A name for a text that is too long for one, or runs over several lines: its first words and a hash.
+    """A text as a name: where it is too long for one, or runs over several lines, its first words and a hash.
 
-    >>> short_name("Explain in your own words why\\nthe sky is blue and grass is green.")
-    'Explain in your own words why the sky... 6c12fcbe'
+    >>> short_name("Why?"), short_name("Explain in your own words why\\nthe sky is blue and grass is green.")
+    ('Why?', 'Explain in your own words why the sky... 6c12fcbe')
     """
+    if len(text) <= LONGEST_NAME and text.isprintable():
+        return text
     words = " ".join(text.split())[:40].rpartition(" ")[0] or text[:12]
     return f"{words}... {short_hash(text)}"
 
@@ -168,8 +170,6 @@ class Records:
     path: Path
     rows: tuple[Any, ...]
     lines: tuple[int, ...]
-    #: Whether they are those of the list `prompts` in an object.
-    listed: bool = False
 
     def __post_init__(self) -> None:
         """A file without any record is a ValueError."""
@@ -269,8 +269,7 @@ def read_records(path: Path) -> Records:
         raise ValueError(f"{path}, line {error.lineno}{which}: not readable as JSON: {error.msg}") from None
     places = [at for at, _ in found]
     lines = accumulate((text.count("\n", *span) for span in pairwise((0, *places))), initial=1)
-    listed = bool(found) and -1 < text.find("{") < places[0]
-    return Records(path, tuple(value for _, value in found), tuple(lines)[1:], listed)
+    return Records(path, tuple(value for _, value in found), tuple(lines)[1:])
 
 
 def read_lines(path: Path, name: str) -> Iterator[tuple[int, Record | Problem]]:
@@ -413,13 +412,9 @@ def open_parquet(path: Path) -> Iterator[Any]:
         raise ValueError(f"{path}: not readable as Parquet: {str(error).splitlines()[0]}") from None
 
 
-def read_text(path: Path) -> str:
-    """The text of a file, without a byte order mark; bytes that are not UTF-8 are a ValueError with their line."""
-    return decoded(path, read_bytes(path))
-
-
-def decoded(path: Path, data: bytes) -> str:
-    """The bytes of a file as its text."""
+def read_text(path: Path, data: bytes | None = None) -> str:
+    """The text of a file (of its `data`); bytes that are not UTF-8 are a ValueError with their line."""
+    data = read_bytes(path) if data is None else data
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
