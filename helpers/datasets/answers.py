@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..types import Answer, Question
 from .hub import ANSWER_FILES, NAMES, Entry, Source, find_files, read_table
-from .questions import LETTERS, UNKNOWN, find_set, letter, placed_questions, read_flat, read_set
+from .questions import LETTERS, UNKNOWN, letter, placed_questions, read_flat, read_sets
 from .reading import Loaded, Record, Records, checked_text, read_records, show
 
 #: A model, and the fields that hold its letter, its reason, its error and its edited reason.
@@ -89,8 +89,8 @@ def load_answers(source: Source, hub: Entry = None, questions: Iterable[Question
         if unread:
             warnings.warn(f"{folder.name}: {', '.join(unread)} hold no answers and are not read", stacklevel=2)
     else:
-        path = find_set(source, hub, (*ANSWER_FILES, EACH), "answers")
-        records, mapper = read_set(source, path, {"choices": _choices, "published": _published, "probe": _probe})
+        mappers = {"choices": _choices, "published": _published, "probe": _probe}
+        records, mapper = next(read_sets(source, hub, (*ANSWER_FILES, EACH), mappers, "answers"))
         files = [(records, mapper)]
         if mapper is _published:
             records.refuse_duplicates(records.map(lambda record: record.text("answer_id"), "answer_id"), "answer ids")
@@ -214,8 +214,8 @@ def load_responses(source: Source, hub: Entry = None) -> Loaded:
     questions: dict[str, Question] = {}
     answers: dict[tuple[str, str], Answer] = {}
     without: set[str] = set()
-    for path in find_files(source, hub, "answers", RESPONSE_FILES, "*.jsonl"):
-        records, mapper = read_set(source, path, {"flat": read_flat, "labels": plain_question})
+    mappers = {"flat": read_flat, "labels": plain_question}
+    for records, mapper in read_sets(source, hub, RESPONSE_FILES, mappers, "answers", "*.jsonl"):
         models, placed = columns(records), placed_questions(records, mapper)
         kept = {at: question for at, question in placed if question.gold}
         without |= {each.id for _, each in placed} | {str(row.get("pid")) for row in records.rows if "pid" in row}
@@ -225,8 +225,8 @@ def load_responses(source: Source, hub: Entry = None) -> Loaded:
         id = "pid" if mapper is read_flat else "question_unique_id"
         found = records.map(partial(answers_in, models=models, id=id), id)
         by_key = {(one.question_id, one.candidate): one for each in found for one in each}
-        _merge(questions, {question.id: question for question in kept.values()}, path, "question")
-        _merge(answers, by_key, path, "answer to a question")
+        _merge(questions, {question.id: question for question in kept.values()}, records.path, "question")
+        _merge(answers, by_key, records.path, "answer to a question")
     both = {"questions": tuple(questions.values()), "answers": tuple(answers.values())}
     return Loaded(**both, without_gold=frozenset(without - questions.keys()))
 

@@ -151,22 +151,19 @@ def places(source: Path) -> tuple[list[Place], list[Problem]]:
     beside = [Problem(str(path.relative_to(root)), None, "skipped", text) for path in judged if path not in found]
     # Where two sources would be equal, both are called by their places below `source`.
     names = [path.relative_to(root).with_suffix("") for path in found]
-    short = [_short(path, len(inner.parts)) for path, inner in zip(found, names, strict=True)]
+    short = [_short(path, inner) for path, inner in zip(found, names, strict=True)]
     titles = [name if short.count(name) == 1 else inner.as_posix() for name, inner in zip(short, names, strict=True)]
-    named = [(path, str(path.relative_to(root)), title) for path, title in zip(found, titles, strict=True)]
-    return named, beside
+    return [(path, str(path.relative_to(root)), title) for path, title in zip(found, titles, strict=True)], beside
 
 
-def _short(path: Path, depth: int) -> str:
+def _short(path: Path, inner: Path) -> str:
     """benchmark/judge/model where the folders are such; else no more of the path than lies below the folder asked for.
 
     Whose machine the files lie on must not get into titles.
     """
-    parts = [part for part in path.with_suffix("").parts if part != JUDGMENTS]
-    depth -= JUDGMENTS in path.parts[-depth:]
-    if len(parts) > 3 and _BENCHMARK.search(parts[-3]):
-        return "/".join(parts[-3:])
-    return "/".join(parts[-max(depth, 2 if JUDGMENTS in path.parts else 1) :])
+    parts, below = ([part for part in each.parts if part != JUDGMENTS] for each in (path.with_suffix(""), inner))
+    benchmark = len(parts) > 3 and _BENCHMARK.search(parts[-3])
+    return "/".join(parts[-(3 if benchmark else max(len(below), 2 if JUDGMENTS in path.parts else 1)) :])
 
 
 def write_arena(

@@ -7,7 +7,7 @@ import re
 import tempfile
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from html import unescape
@@ -35,36 +35,32 @@ REASONS = "a reason for each of 4 options"
 _WRITTEN = re.compile(r"[\W_]+")
 
 
-def find_set(source: Source, hub: Entry, names: tuple[str, ...], what: str = "") -> Path:
-    """The file that `source` means: itself, one of `names` or the validation split in a folder, or the hub's `what`.
+def read_sets(
+    source: Source, hub: Entry, names: tuple[str, ...], mappers: Mapping[str, Mapper], what: str = "", others: str = ""
+) -> Iterator[tuple[Records, Mapper]]:
+    """The records of each file that `source` means, and which of the mappers reads its format (`question_sets.toml`).
 
-    By default that are its questions, or else its answers, which hold theirs.
+    By default these are the questions of the hub entry, or else its answers, which hold theirs. JSON and Parquet files
+    of the hub, and of a folder laid out as data sets are there, of which the validation split is taken, are read by the
+    library `datasets`, each column with its type.
     """
     splits = [] if source == "hub" else sorted(Path(source).expanduser().glob(SPLIT))
     what = what or ("questions" if hub and hub.get("questions") else "answers")
-    return splits[0] if len(splits) == 1 else find_files(source, hub, what, names)[0]
-
-
-def read_set(source: Source, path: Path, mappers: Mapping[str, Mapper]) -> tuple[Records, Mapper]:
-    """The records of a file of questions or answers, and which of the mappers reads its format (`question_sets.toml`).
-
-    `source` is what was asked for, `path` the file that it means. JSON and Parquet files of the hub, and of a folder
-    laid out as data sets are there, are read by the library `datasets`, each column with its type.
-    """
-    table = path.suffix == ".parquet"
-    if table:
-        with open_parquet(path) as file:
-            records = Records(path, (dict.fromkeys(file.schema_arrow.names),), (1,))
-    else:
-        records = read_rows(path)
     forms = {name: read_table("question_sets.toml")[name] for name in mappers}
-    name = next((name for name, form in forms.items() if {*form["needs"]} <= records.fields), None)
-    if name is None:
-        raise records.unknown("one of " + "; ".join(form["words"] for form in forms.values()))
-    if table or (Path(source).expanduser() != path and path.suffix != ".csv"):
-        rows = _typed(records, forms[name])
-        records = replace(records, rows=rows, lines=tuple(range(1, len(rows) + 1)) if table else records.lines)
-    return records, mappers[name]
+    for path in splits if len(splits) == 1 else find_files(source, hub, what, names, others):
+        table = path.suffix == ".parquet"
+        if table:
+            with open_parquet(path) as file:
+                records = Records(path, (dict.fromkeys(file.schema_arrow.names),), (1,))
+        else:
+            records = read_rows(path)
+        name = next((name for name, form in forms.items() if {*form["needs"]} <= records.fields), None)
+        if name is None:
+            raise records.unknown("one of " + "; ".join(form["words"] for form in forms.values()))
+        if table or (Path(source).expanduser() != path and path.suffix != ".csv"):
+            rows = _typed(records, forms[name])
+            records = replace(records, rows=rows, lines=tuple(range(1, len(rows) + 1)) if table else records.lines)
+        yield records, mappers[name]
 
 
 def _typed(records: Records, form: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -106,7 +102,7 @@ def load_questions(source: Source, hub: Entry = None) -> tuple[Question, ...]:
     The format is that of the records, their order is kept; published answers stand for the questions that they answer.
     """
     mappers = {"own": _plain, "mt_bench": _mt_bench, "answered": _answered, "judged_pair": _judged_pair}
-    records, read = read_set(source, find_set(source, hub, QUESTION_FILES), mappers)
+    records, read = next(read_sets(source, hub, QUESTION_FILES, mappers))
     questions = records.map(read)
     if read is _answered:
         return _distinct(records, questions)
@@ -115,8 +111,8 @@ def load_questions(source: Source, hub: Entry = None) -> tuple[Question, ...]:
 
 def load_arena_questions(source: Source, hub: Entry = None) -> tuple[Question, ...]:
     """The questions in Arena-Hard's question.jsonl, v2.0 or v0.1: the file, the folder that it lies in, or "hub"."""
-    path = find_set(source, hub, ("question.jsonl",))
-    records, _ = read_set(source, path, {"arena_prompt": _arena, "arena_turns": _arena})
+    mappers = {"arena_prompt": _arena, "arena_turns": _arena}
+    records, _ = next(read_sets(source, hub, ("question.jsonl",), mappers))
     return once(records, records.map(_arena))
 
 
@@ -134,8 +130,8 @@ def load_passages(source: Source, hub: Entry = None, hard: bool = False) -> tupl
     as difficult. Flat records without gold are left out with a warning.
     """
     mappers = {"quality": _quality, "quality_rows": _quality_row, "articles": _article, "flat": read_flat}
-    path = find_set(source, hub, PASSAGE_FILES)
-    records, read = read_set(source, path, mappers)
+    records, read = next(read_sets(source, hub, PASSAGE_FILES, mappers))
+    path = records.path
     placed = placed_questions(records, read)
     if left_out := sorted({*range(len(records.rows))} - {at for at, _ in placed}):
         # Of the file's name alone: the folders are those of one machine, and notebooks keep what is warned of.
