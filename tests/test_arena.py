@@ -45,11 +45,11 @@ def shown(loaded: datasets.Loaded) -> list[tuple]:
 
 def test_both_layouts_give_two_rows_a_line_with_the_baseline_first_in_game_1(tmp_path):
     path = place(tmp_path, "arena-hard-v2.0", "model_judgment", JUDGE, f"{MODEL}.jsonl")
-    loaded = datasets.load_arena(write(path, [new("u1", "A>>B", "B>A")]), experiment="mine")
+    loaded = datasets.load_arena(write(path, [new("u1", "A>>B", "B>A")]))
     assert tuple(loaded.frame.columns) == frames.GAMES and loaded.problems == ()
     one, two = loaded.frame.to_dict("records")
     common = {
-        "experiment": "mine",
+        "experiment": "published",
         "source": f"arena-hard-v2.0/{JUDGE}/{MODEL}",
         "question_id": "u1",
         "category": "hard_prompt",
@@ -75,7 +75,7 @@ def test_baselines_and_categories_that_the_records_lack(tmp_path):
     path = write(place(tmp_path, "arena-hard-v0.1", "model_judgment", "j", "m.jsonl"), [old("q1", "A=B", "A=B")])
     assert set(datasets.load_arena(path).frame["baseline"]) == {"gpt-4-0314"}
     write(path, [old("q1", "A=B", "A=B", model="gpt-4-0314")])
-    asked = datasets.load_arena(path, questions=[Question("q1", "arena-hard-v0.1", "?")]).frame
+    asked = datasets.load_games(path, questions=[Question("q1", "arena-hard-v0.1", "?")]).frame
     assert set(asked["category"]) == {"arena-hard-v0.1"}
     assert set(asked["condition"]) == {"identical"}, "the candidate is the baseline, so both slots hold one text"
     named = datasets.load_arena(write(tmp_path / "n.jsonl", [new("u1", "A=B", "A=B", baseline="x")]))

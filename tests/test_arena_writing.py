@@ -28,7 +28,7 @@ def asked(*pairs: tuple[str, str | None, str | None], **more: object) -> pd.Data
     rows = [
         game(id, first, verdict, **more) for id, *both in pairs for first, verdict in zip(ORDERS, both, strict=True)
     ]
-    return games_frame(rows, "mine")
+    return games_frame(rows)
 
 
 def lines(path: Path) -> list[dict]:

@@ -557,8 +557,8 @@ def test_group_files_are_conditions(tmp_path):
 def test_a_condition_is_never_guessed_from_a_strange_name(tmp_path):
     rows = [judgment("math_111", "gpt_fast")]
     assert "condition" in refused(datasets.load_judgments, write(tmp_path / "hinted_group.json", rows))
-    frame = datasets.load_judgments(tmp_path / "hinted_group.json", condition="full", experiment="hinting_groups")
-    assert set(frame.condition) == {"full"} and set(frame.experiment) == {"hinting_groups"}
+    frame = datasets.load_judgments(tmp_path / "hinted_group.json", condition="full")
+    assert set(frame.condition) == {"full"} and set(frame.experiment) == {"published"}
     assert set(datasets.load_judgments(write(tmp_path / "mine.json", rows)).condition) == {"none"}
     for name in ("group1_self.json", "group3_full.json"):
         write(tmp_path / name, rows)

@@ -11,6 +11,7 @@ import pytest
 
 from helpers import datasets
 from helpers.frames import GAMES as COLUMNS
+from helpers.types import Question
 from tests.test_datasets import refused, write
 
 load_fastchat_pairs = partial(datasets.load_pairwise, format="fastchat-pair")
@@ -63,7 +64,7 @@ def test_fastchats_winners_are_models_and_become_places(tmp_path, one, two, firs
 def test_each_turn_is_a_source_of_its_own_and_a_line_comes_once(tmp_path):
     rows = [fastchat(81, "tie", "tie"), fastchat(81, "model_1", "model_1", turn=2), fastchat(82, "tie", "tie")]
     path = write(tmp_path / "x.jsonl", rows)
-    frame = load_fastchat_pairs(path, categories={"81": "writing"})
+    frame = datasets.load_games(path, questions=[Question("81", "writing", "?")]).frame
     assert frame["source"].tolist() == ["x, turn 1"] * 2 + ["x, turn 2"] * 2 + ["x, turn 1"] * 2
     assert frame["category"].tolist() == ["writing"] * 4 + ["unknown"] * 2
     assert "lines 1, 4" in refused(load_fastchat_pairs, write(path, [*rows, rows[0]]))

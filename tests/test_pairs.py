@@ -40,10 +40,10 @@ def test_the_columns_are_those_of_the_pair_frame(tmp_path):
 )
 def test_the_judges_own_answer_stands_first_in_forward(tmp_path, case, own, right, wrong):
     path = write(tmp_path / f"clean_pref_quality_{case}.json", [said(1, "1", "2"), said(2, "2", "2")])
-    frame = datasets.load_pair_judgments(path, experiment="x")
+    frame = datasets.load_pair_judgments(path)
     other = {"right": "wrong", "wrong": "right"}[own]
     assert set(cells(frame, "right", "wrong", "own", "judge", "judge_vendor", "judge_model", "experiment")) == {
-        (right, wrong, own, LLAMA, "llama", LLAMA, "x")
+        (right, wrong, own, LLAMA, "llama", LLAMA, "published")
     }
     # Question 1: the own answer both times. Question 2: the second place both times.
     assert cells(frame, "question_id", "first", "picked") == [

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,43 +37,40 @@ Place = tuple[Path, str, str]
 GameKey = tuple[str, str, str, str]
 
 
-def load_games(
-    source: Source, hub: Entry = None, *, questions: Iterable[Question] = (), experiment: str = "published"
-) -> Loaded:
+def load_games(source: Source, hub: Entry = None, questions: Iterable[Question] = ()) -> Loaded:
     """The verdicts of Arena-Hard's judgments (file, folder, tree, hub), or of one file of OTHERS.
 
-    LLMBar's labels are those of an instances.jsonl beside it. `questions` give categories to those without.
+    LLMBar's labels are those of an instances.jsonl beside it. A record without a category has that of the question.
     """
-    path, questions = Path(source).expanduser(), tuple(questions)
-    format = format_of(first_record(path), OTHERS) if source != "hub" and path.is_file() else ""
-    if not format:
-        return load_arena(source, hub, questions=questions, experiment=experiment)
+    path = Path(source).expanduser()
+    if format := format_of(first_record(path), OTHERS) if source != "hub" and path.is_file() else "":
+        labels = path.with_name(LLMBAR_LABELS)
+        labels = labels if format == "llmbar" and labels.is_file() else None
+        loaded = Loaded(load_pairwise(path, format, labels))
+    else:
+        loaded = load_arena(source, hub)
     categories = {question.id: question.category for question in questions}
-    labels = path.with_name(LLMBAR_LABELS)
-    labels = labels if format == "llmbar" and labels.is_file() else None
-    return Loaded(load_pairwise(path, format, categories=categories, labels=labels, experiment=experiment))
+    named, ids = loaded.frame["category"], loaded.frame["question_id"]
+    asked = ids.map(lambda id: categories.get(id, UNKNOWN))
+    return replace(loaded, frame=loaded.frame.assign(category=named.where(named != UNKNOWN, asked)))
 
 
-def load_arena(
-    source: Source, hub: Entry = None, *, questions: Iterable[Question] = (), experiment: str = "published"
-) -> Loaded:
+def load_arena(source: Source, hub: Entry = None) -> Loaded:
     """The verdicts of Arena-Hard's judgments, v2.0 or v0.1: a file, a judge's folder, a tree of judges, or "hub".
 
     The frame (columns: frames.GAMES) has two rows a line: game 1 with the baseline first, game 2 with the candidate
     first; `games` is how many the line holds, one that is not there is "missing". Judge and candidate are those of the
-    record, else of the path; a missing category is that of the question with this id, a missing baseline that of
-    BASELINES. A candidate that is the baseline makes the condition "identical". Of several lines on one comparison the
-    first counts. `problems` name every line that is broken and whatever was not read. A source without any judgment is
-    a ValueError.
+    record, else of the path, a missing baseline is that of BASELINES. A candidate that is the baseline makes the
+    condition "identical". Of several lines on one comparison the first counts. `problems` name every line that is
+    broken and whatever was not read. A source without any judgment is a ValueError.
     """
     roots = fetch_files(hub, "judgments", (f"<judge>/{EACH}",)) if source == "hub" else [Path(source).expanduser()]
-    categories = {question.id: question.category for question in questions}
     games: list[Game] = []
     problems: list[Problem] = []
     for found, beside in map(places, roots):
         problems += beside
         for place in found:
-            read, wrong = _games_of(place, categories)
+            read, wrong = _games_of(place)
             games += read
             problems += wrong
     if not games:
@@ -79,16 +78,16 @@ def load_arena(
             f"{source}: no judgment of Arena-Hard (uid or question_id, model, judge, games with their scores); "
             + "; ".join(map(str, problems[:3]))
         )
-    return Loaded(games_frame(games, experiment), tuple(problems))
+    return Loaded(games_frame(games), tuple(problems))
 
 
-def _games_of(place: Place, categories: Mapping[str, str]) -> tuple[list[Game], list[Problem]]:
+def _games_of(place: Place) -> tuple[list[Game], list[Problem]]:
     path, file, _ = place
     games: list[Game] = []
     problems: list[Problem] = []
     seen: dict[tuple[str, str, str], int] = {}
     twice: dict[str, list[int]] = {}
-    for number, (blank, scores) in read_each(path, file, lambda record: _line(record, place, categories), problems):
+    for number, (blank, scores) in read_each(path, file, partial(_line, place=place), problems):
         if seen.setdefault((blank.judge, blank.candidate, blank.question_id), number) != number:
             twice.setdefault(blank.question_id, []).append(number)
             continue
@@ -120,13 +119,12 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def _line(record: Record, place: Place, categories: Mapping[str, str]) -> tuple[Game, list[Any]]:
+def _line(record: Record, place: Place) -> tuple[Game, list[Any]]:
     """What a line compares, as a game without a verdict, and its games, of which each is an object or null."""
     path, _, source = place
     question, candidate = record.id(), record.name("model", path.stem)
     named = record.name("baseline", BASELINES.get(source.split("/")[0], "baseline"))
-    category = record.name("category", categories.get(question, UNKNOWN))
-    judge = record.name("judge", path.parent.name)
+    category, judge = record.name("category", UNKNOWN), record.name("judge", path.parent.name)
     condition = "identical" if candidate == named else "none"
     if "games" not in record:
         raise ValueError(f"field 'games' is missing; found {', '.join(record) or 'no field'}")

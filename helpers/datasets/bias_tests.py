@@ -137,9 +137,7 @@ def _scale(params: Any) -> RatioScale:
     return RatioScale(*(float(params[name]) for name in NUMBERS), *(bool(params.get(name)) for name in FLIPS))
 
 
-def load_decisions(
-    source: Source, entry: Entry = None, tests: Iterable[Question] = (), *, experiment: str = "published"
-) -> Loaded:
+def load_decisions(source: Source, entry: Entry = None, tests: Iterable[Question] = ()) -> Loaded:
     """What each model decided in a file, in a folder of them (a folder a model, say), or behind the hub entry.
 
     Columns DECISION_COLUMNS and, where there are, model (else the file's name), bias, <version>_option_order,
@@ -167,7 +165,7 @@ def load_decisions(
             problems.append(Problem(file, lines[0], "unknown_test", text))
     path = Path(source)
     frame = pd.DataFrame([row for _, _, (_, rows) in found for row in rows], columns=list(DECISIONS))
-    frame = frame.assign(experiment=experiment, source=path.stem if path.expanduser().is_file() else path.name)
+    frame = frame.assign(experiment="published", source=path.stem if path.expanduser().is_file() else path.name)
     return Loaded(frame.astype(dict.fromkeys(NUMERIC, float)), tuple(problems))
 
 
@@ -240,11 +238,9 @@ def _choice(text: str, condition: str, size: int) -> float:
 
 def _score(row: Record) -> float:
     """The individual score as published, NaN where there is none."""
-    text = _cell(row, "individual_score").strip("[] ")
-    try:
+    text, score = _cell(row, "individual_score").strip("[] "), math.inf
+    with suppress(ValueError):
         score = NAN if text.lower() in NOTHING else float(text)
-    except ValueError:
-        score = math.inf
     # Weighted metrics may go beyond 1, but none is endless.
     if math.isinf(score):
         raise ValueError(f"field 'individual_score' holds {text[:40]!r}, expected a number")

@@ -78,7 +78,7 @@ class Game(NamedTuple):
 NUMBERS = ("gold", "won", "length_baseline", "length_candidate")
 
 
-def games_frame(games: Iterable[Game], experiment: str = "published") -> pd.DataFrame:
+def games_frame(games: Iterable[Game]) -> pd.DataFrame:
     """The games frame of these verdicts (columns: frames.GAMES, and those of NUMBERS with a value), in their order.
 
     `outcome` is "ok" where there is a verdict, else "missing" where there was no such game, else "invalid".
@@ -86,7 +86,7 @@ def games_frame(games: Iterable[Game], experiment: str = "published") -> pd.Data
     frame = pd.DataFrame(list(games), columns=Game._fields)
     frame["judge_model"] = frame["judge_model"].where(frame["judge_model"] != "", frame["judge"])
     frame = frame.assign(
-        experiment=experiment,
+        experiment="published",
         judge_vendor=frame["judge_model"].map(maker),
         candidate_vendor=frame["candidate"].map(maker),
         outcome=np.where(frame["verdict"].notna(), "ok", np.where(frame["missing"].astype(bool), "missing", "invalid")),
@@ -111,31 +111,18 @@ def normalised(score: object) -> str | None:
     return label if label in PAIRWISE else None
 
 
-def load_pairwise(
-    source: Source,
-    format: str,
-    *,
-    categories: Mapping[str, str] | None = None,
-    labels: str | Path | None = None,
-    experiment: str = "published",
-) -> pd.DataFrame:
+def load_pairwise(source: Source, format: str, labels: Source | None = None) -> pd.DataFrame:
     """Who won in a file of published verdicts on two answers, in a format of `formats.toml`: its games frame.
 
     A verdict that means nothing is invalid. A record twice is a ValueError; several with different time stamps
-    (`tstamp`), and votes of one judge on one pair, are distinguished by `repeat`. `categories` (by question id) are of
-    records without one; with LLMBar's `labels` a verdict for the candidate is correct.
+    (`tstamp`), and votes of one judge on one pair, are distinguished by `repeat`. With LLMBar's `labels` a verdict for
+    the candidate is correct.
     """
-    return games_frame(pairwise_games(source, format, categories=categories, labels=labels), experiment)
+    return games_frame(pairwise_games(source, format, labels))
 
 
 def pairwise_games(
-    source: Source,
-    format: str,
-    *,
-    categories: Mapping[str, str] | None = None,
-    labels: str | Path | None = None,
-    people: bool = False,
-    once: bool | None = None,
+    source: Source, format: str, labels: Source | None = None, *, people: bool = False, once: bool | None = None
 ) -> list[Game]:
     """The games of all records of a file; errors name the place, and the record by its id.
 
@@ -153,7 +140,7 @@ def pairwise_games(
         winner, valid = record.get("winner"), [*form.get("winners", ())]
         refuse_if(form.get("strict") and winner not in valid, "winner", winner, ", ".join(valid))
         prepared = prepare(Record({"row": next(rows), **record}), about)
-        return [game for each in prepared for game in _games(Record(each), form, records.path.stem, categories or {})]
+        return [game for each in prepared for game in _games(Record(each), form, records.path.stem)]
 
     found = records.map(read, form.get("name") or form["question_id"].strip("{}"))
     if format == "arena-battles":
@@ -188,7 +175,7 @@ def _askings(records: Records, found: list[list[Game]], once: bool) -> list[Game
     return [game._replace(repeat=repeats[at]) for at, games in enumerate(found) for game in games]
 
 
-def _games(record: Record, form: Mapping[str, Any], stem: str, categories: Mapping[str, str]) -> Iterator[Game]:
+def _games(record: Record, form: Mapping[str, Any], stem: str) -> Iterator[Game]:
     # A template with what the record holds in place of the fields.
     texts = ("source", "question_id", "judge", "judge_model", "baseline", "candidate")
     filled = {
@@ -196,7 +183,7 @@ def _games(record: Record, form: Mapping[str, Any], stem: str, categories: Mappi
         for each in texts
         if each in form
     }
-    category = record.get(form.get("category")) or categories.get(filled["question_id"])
+    category = record.get(form.get("category"))
     numbers = {name: record[f"its_{name}"] for name in NUMBERS if f"its_{name}" in record}
     blank = Game(**filled, category=checked_text(category, "category") if category else UNKNOWN, **numbers)
     for name in (*filled.values(), blank.category):
@@ -371,7 +358,8 @@ def load_votes(people: str | Path, judges: str | Path | None = None, *, who: str
     and items of one instruction share their `question_id` (see `instructions`). `who` keeps the people whose name
     begins so. A judge's verdict twice, a vote of a model against itself and an unknown winner are ValueErrors.
     """
-    panda = "cmp_key" in first_record(Path(people).expanduser())
+    path = Path(people).expanduser()
+    panda = path.is_file() and "cmp_key" in first_record(path)
     found = pairwise_games(people, "pandalm" if panda else "votes", people=True, once=panda)
     voted = [(JUDGE if panda and not game.judge.startswith(ANNOTATOR) else PERSON, game) for game in found]
     voted = [(kind, game) for kind, game in voted if kind == JUDGE or game.judge.startswith(who)]

@@ -72,7 +72,6 @@ def load_judgments(
     condition: str | None = None,
     unlabelled: str | None = "none",
     answers: Sequence[Answer] = (),
-    experiment: str = "published",
 ) -> pd.DataFrame:
     """The listwise frame of published judgments, one row per judgment and candidate (frames.LISTWISE without ABSENT).
 
@@ -99,7 +98,7 @@ def load_judgments(
             places = [(slot, *one) for slot, one in enumerate(shown.items())]
         rows += _rows(judgment, places, written)
     frame = pd.DataFrame(rows, columns=[name for name in LISTWISE if name not in ABSENT])
-    frame["experiment"] = experiment
+    frame["experiment"] = "published"
     if notes:
         frame.attrs["notes"] = notes
     return frame

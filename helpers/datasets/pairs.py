@@ -31,9 +31,7 @@ KINDS = {(1, 1): "both_right", (0, 0): "both_wrong", (0, 1): "harmful", (1, 0): 
 MEANINGS = ({"first", "second", "tie"}, {"own", "other", "tie"})
 
 
-def load_pair_judgments(
-    source: Source, responses: Loaded | None = None, experiment: str = "published", hub: Entry = None
-) -> pd.DataFrame:
+def load_pair_judgments(source: Source, responses: Loaded | None = None, hub: Entry = None) -> pd.DataFrame:
     """The pair frame of published judgments in a file, in a folder or behind the hub entry ("hub").
 
     One row a judgment (columns: frames.PAIRWISE). The judge wrote one answer of each pair itself; it stands first in
@@ -63,12 +61,10 @@ def load_pair_judgments(
                 raise ValueError(f"{records.place(index)}: {before}")
             seen[key] = records, index
             rows.append(row)
-    return _frame(rows, counts, experiment)
+    return _frame(rows, counts)
 
 
-def load_code_pairs(
-    source: Source, hub: Entry = None, scores: Sequence[str] | None = None, experiment: str = "published"
-) -> pd.DataFrame:
+def load_code_pairs(source: Source, hub: Entry = None, scores: Sequence[str] | None = None) -> pd.DataFrame:
     """The pairs of programs in a file named <judge>_<other>_eval.jsonl, in a folder with it, or behind the hub entry.
 
     Rows are on pairs with one right program; assistant 1 is the judge, whose program game 1 shows first. `scores` says
@@ -104,12 +100,12 @@ def load_code_pairs(
 
     found = records.map(read, "unique_id")
     records.refuse_duplicates([id for id, _ in found], "problems")
-    return _frame([row for _, rows in found for row in rows], counts, experiment)
+    return _frame([row for _, rows in found for row in rows], counts)
 
 
-def _frame(rows: Sequence[Row], counts: Counter[str], experiment: str) -> pd.DataFrame:
+def _frame(rows: Sequence[Row], counts: Counter[str]) -> pd.DataFrame:
     frame = pd.DataFrame(list(rows), columns=list(PAIRWISE)).astype({"p_right": float, "dose": int, "repeat": int})
-    frame["experiment"] = experiment
+    frame["experiment"] = "published"
     frame["picked"] = frame["picked"].astype(object).where(frame["picked"].notna(), None)
     counts.update(frame["outcome"])
     frame.attrs["counts"] = {name: count for name, count in counts.items() if count}

@@ -77,11 +77,11 @@ def pair_judgments(source: Path | str, experiment: Experiment, responses: datase
     scores, answers = experiment.extra["scores"], experiment.extra["answers"]
     if scores is not None:
         try:
-            return datasets.load_code_pairs(source, experiment.hub, scores, experiment.name)
+            return datasets.load_code_pairs(source, experiment.hub, scores)
         except FileNotFoundError:
             fault = f"scores={scores!r}: only judgments on programs ({CODE_FILES[0]}) have such numbers"
             raise ValueError(fault) from None
-    frame = datasets.load_pair_judgments(source, responses, experiment.name, experiment.hub)
+    frame = datasets.load_pair_judgments(source, responses, experiment.hub)
     if frame.empty:
         records = ", ".join(f"{count} {kind}" for kind, count in frame.attrs["counts"].items())
         by = f"by answers={answers!r}, " if answers != "ask" else ""
@@ -230,12 +230,14 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
     elif kind == "arena":
         if experiment.questions != "builtin":
             questions = datasets.load_arena_questions(_source(experiment, "questions"), hub)
-        loaded = datasets.load_games(place, hub, questions=questions, experiment=experiment.name)
+        loaded = datasets.load_games(place, hub, questions)
     else:
         frame = _loaded(place, experiment, datasets.load_answers(answers, hub) if answers else ())
     if kind in ("tests", "arena"):
         frame = loaded.frame
         frame.attrs |= {"counts": loaded.counts, "problems": [str(each) for each in loaded.problems]}
+    if kind != "tests":
+        frame["experiment"] = experiment.name
     there = sorted(frame["judge"].unique())
     judges: Sequence[str] = there
     if "judges" in experiment.parameters:
@@ -277,7 +279,7 @@ def _loaded(source: Path | str, experiment: Experiment, answers: Sequence[Answer
     hinted = {"condition": extra.get("condition"), "unlabelled": None if "hints" in extra else "none"}
     for each in named if isinstance(named, list) else [named]:
         entry = {**hub, "judgments": each}
-        frame = datasets.load_judgments(source, entry, answers=answers, experiment=experiment.name, **hinted)
+        frame = datasets.load_judgments(source, entry, answers=answers, **hinted)
         parts.append(frame[~frame["condition"].isin(seen)])
         seen |= set(frame["condition"])
     joined = pd.concat(parts, ignore_index=True)
