@@ -74,7 +74,7 @@ MOST = {
     "types paths escaping json_text services": (787, 5),
     "config": (700, 3),
     "prompts verdicts": (750, 4),
-    "datasets": (3_582, 13),
+    "datasets": (3_581, 13),
     "providers": (2_100, 11),
     "store": (950, 4),
     "judge": (1_350, 5),

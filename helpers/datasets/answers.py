@@ -35,8 +35,6 @@ _TOKENS = re.compile(r"\w+|[^\w\s]")
 _LABEL = re.compile(r"(.+)_output_label")
 #: Reasons for a letter that a model was told to defend: no answers of its own.
 _FORCED = re.compile(r"(.+)_Dupe_reason_output_label_(.+)")
-
-
 MAKERS: dict[str, dict[str, str]] = read_table("makers.toml")
 
 
@@ -221,7 +219,8 @@ def load_responses(source: Source, hub: Entry = None) -> Loaded:
         without |= {each.id for _, each in placed} | {str(row.get("pid")) for row in records.rows if "pid" in row}
         if not kept:
             continue
-        records = replace(records, rows=[records.rows[at] for at in kept], lines=[records.lines[at] for at in kept])
+        rows, lines = (tuple(each[at] for at in kept) for each in (records.rows, records.lines))
+        records = replace(records, rows=rows, lines=lines)
         id = "pid" if mapper is read_flat else "question_unique_id"
         found = records.map(partial(answers_in, models=models, id=id), id)
         by_key = {(one.question_id, one.candidate): one for each in found for one in each}
