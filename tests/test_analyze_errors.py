@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from helpers import __main__ as command
 from helpers.analyze import Analysis, analyze, reading as analyze_reading, saying, summary
-from helpers.analyze.cells import verdict_of
+from helpers.analyze.reading import verdict_of
 from helpers.datasets import reading
 from helpers.types import Estimate
 from tests.case_tables import load_cases
@@ -136,9 +136,9 @@ def test_a_gzip_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ('{"judge": "j", "judge": "k", "question": 1}', "line 2: .*'judge' occurs twice"),
-        ('{"judge": "j", "question": NaN}', "line 2: .*NaN"),
-        ("[" * 100_000, "line 2: nested too deeply"),
+        ('{"judge": "j", "judge": "k", "question": 1}', "line 2, .*'judge' occurs twice"),
+        ('{"judge": "j", "question": NaN}', "line 2, .*NaN"),
+        ("[" * 100_000, "line 2, .*nested too deeply"),
     ],
 )
 def test_packed_lines_are_read_as_strictly_as_others(tmp_path: Path, line: str, told: str) -> None:
@@ -217,7 +217,7 @@ def test_the_command_prints_one_line_and_leaves_with_2(tmp_path: Path, monkeypat
 )
 def test_each_way_of_saying_a_verdict(text: str, shown: tuple[str, ...], value: object) -> None:
     if text == "B > C > A" and shown == ("C", "A", "B"):
-        with pytest.raises(ValueError, match="a ranking of labels and one of names, and they differ"):
+        with pytest.raises(ValueError, match="is a ranking of labels and a ranking of names"):
             verdict_of(text, shown)
         return
     assert verdict_of(text, shown).value == value

@@ -15,10 +15,9 @@ from nbconvert.filters import markdown2html
 from helpers import figures
 from helpers.__main__ import main
 from helpers.analyze import analyze, summary, write
-from helpers.analyze.analysis import WORDS, declared
+from helpers.analyze.analysis import KINDS, WORDS, declared
 from helpers.analyze.reading import ALL
-from helpers.analyze.saying import RANKED, TOLD, _lines_of_condition, check
-from helpers.analyze.tidy import STYLES
+from helpers.analyze.saying import check, described, lines_of
 from helpers.types import Estimate
 from tests.payloads import alive
 from tests.verdict_files import pair_rows, ranking_rows, score_rows, written
@@ -153,13 +152,13 @@ def test_own_scores_are_compared_after_leniency(tmp_path: Path) -> None:
     assert mean.value == pytest.approx(frame[frame["name"] == "model_x"]["verdict"].mean())
 
 
-@pytest.mark.parametrize("id", [*TOLD, *RANKED])
+@pytest.mark.parametrize("id", [each.id for each in described()])
 @pytest.mark.parametrize("several", [1, 2])
 def test_a_number_of_any_kind_is_said_with_its_value(tmp_path: Path, id: str, several: int) -> None:
     found = analyze(written(pair_rows(questions=12), tmp_path / "v.jsonl"))
     where = [{"judge": f"judge_{n}", "candidate": "mine"} for n in range(several)]
     numbers = [Estimate(id, each, 0.25 + n, 0.1, 2.4, 60, 60, method="t") for n, each in enumerate(where)]
-    text = "\n".join(_lines_of_condition(found, numbers))
+    text = "\n".join(lines_of(found, numbers))
     assert "{" not in text and all(f"{each}" in text and each.where["judge"] in text for each in numbers)
 
 
@@ -221,7 +220,7 @@ def test_every_declared_number_has_a_status_and_a_reason(tmp_path: Path) -> None
 
 def test_a_number_needs_a_style_a_column_or_what_has_words() -> None:
     needs = {name for estimands in declared().values() for each in estimands.values() for name in each.needs.split()}
-    assert needs <= {*WORDS, *STYLES, *ALL}
+    assert needs <= {*WORDS, *KINDS, *ALL}
 
 
 def test_the_command_writes_what_an_experiment_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ NAMED = {
     "report.json": (b"%PDF-1.7\n", "a PDF"),
     "base.csv": (b"SQLite format 3\x00" + bytes(80), "an SQLite database"),
     "empty.csv": ("", "the file is empty"),
-    "empty.jsonl": ("", "file is empty"),
+    "empty.jsonl": ("", "no record in this file"),
     "empty.json": ("", "not readable as JSON"),
     "columns.json": (json.dumps(by_column), "column-wise JSON; .*orient='records'"),
     "lists.json": (json.dumps({name: [row[name] for row in TIDY] for name in TIDY[0]}), "column-wise JSON"),
@@ -274,6 +274,8 @@ def test_alpaca_has_lengths_and_an_order_where_its_letters_show_one(tmp_path: Pa
         annotation(7, None, "m"),
     ]
     frame = load_pairwise(put(tmp_path / "annotations.json", json.dumps(rows)), "alpaca-eval")
+    alone = [{name: value for name, value in row.items() if name != "output_1"} for row in rows]
+    assert "length_candidate" not in load_pairwise(put(tmp_path / "alone.json", json.dumps(alone)), "alpaca-eval")
     known = frame["condition"] == "none"
     assert known.tolist() == [True] * 4 + [False] * 3
     assert frame.loc[known, "first"].tolist() == ["candidate", "baseline", "candidate", "baseline"]
@@ -377,7 +379,8 @@ def mutated(data: bytes, rng: random.Random) -> bytes:
     """Bytes cut, changed, doubled; columns renamed; other encodings and line ends."""
     at, to = sorted(rng.sample(range(len(data) + 1), 2))
     text = data.decode()
-    word = rng.choice([each for each in {*text.replace('"', " ").replace(",", " ").split()} if each.isidentifier()])
+    words = {*text.replace('"', " ").replace(",", " ").split()}
+    word = rng.choice(sorted(each for each in words if each.isidentifier()))
     return rng.choice(
         [
             lambda: data[:at],

@@ -1,66 +1,391 @@
-"""One file of verdicts, analysed: what it holds, every number, and of each other one what it needs."""
+"""One file of verdicts, analysed: every number that it carries, and of each other one what it needs."""
 
 from __future__ import annotations
 
-import pkgutil
-import tomllib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from .. import frames
+from ..biases import hinting
 from ..biases.accuracy import accuracy
+from ..biases.hinting.asked import CONTROL
 from ..biases.losses import loss_change, loss_words
+from ..biases.position import both_orders, measured
+from ..biases.position.both_orders import COMPARISON, INVALID
+from ..biases.protocol import SIGNS
+from ..biases.top_choice import defended, rates
+from ..datasets.games import INCONSISTENT
+from ..datasets.questions import UNKNOWN
+from ..stats.agreement import krippendorff_alpha, raw_agreement
+from ..stats.intervals import NAN, Interval, cluster_sums, clustered, clusters_of, estimate, no_interval, wilson
+from ..stats.models import own_vendor_effects
 from ..types import Estimand, Estimate
-from ..words.numbers import load_numbers, number_files
-from . import formats, numbers
-from .tidy import STYLES, Verdicts
+from ..words.numbers import declared_by, load_numbers, number_files
+from . import formats
+from .formats import Verdicts
+from .reading import ACCEPTED
+
+#: The module whose numbers.yaml declares what is measured here, and where all verdicts are from.
+HERE, DATA = "analyze", "folder"
+#: Conditions that belong to the main one, as its controls: the same text twice, and a grossly bad answer.
+CONTROLS = ("identical", "quality_gap")
+#: More than these are not measured, or otherwise.
+MOST = ACCEPTED["most"]
+#: What all candidates of a judge together are called where figures need a name.
+EVERYBODY = "all candidates"
+#: What is the same where two judges are compared on a pair.
+SAME = ["source", "condition", "question_id", "baseline", "candidate", "first"]
+
+
+def made(id: str, where: dict[str, str], interval: Interval) -> Estimate:
+    """A number of this room, in the unit that it is declared with."""
+    about = declared_by(HERE).get(id)
+    return estimate(id, where, interval, DATA, about.unit if about else "rate")
+
+
+def mean(values: np.ndarray, questions: np.ndarray) -> Interval:
+    """The mean of values; `questions` are codes. Wilson where each question has one 0 or 1."""
+    codes, at = np.unique(questions, return_inverse=True)
+    if len(codes) == len(values) and np.isin(values, (0.0, 1.0)).all():
+        return wilson(int(values.sum()), len(values))
+    return clustered(np.bincount(at, weights=values), np.bincount(at).astype(float), null=None)
+
+
+def by(id: str, frame: pd.DataFrame, values: np.ndarray | pd.Series, *keys: str) -> Iterator[Estimate]:
+    """The mean of `values` in each cell of `keys`, in order; cells without any value give nothing."""
+    finite = np.flatnonzero(pd.notna(values))
+    questions, values = pd.factorize(clusters_of(frame))[0][finite], np.asarray(values, dtype=float)[finite]
+    cells = frame[[*keys]].iloc[finite].groupby([*keys], observed=True, sort=True).indices
+    for names, rows in cells.items():
+        names = names if isinstance(names, tuple) else (names,)
+        yield made(id, dict(zip(keys, map(str, names), strict=True)), mean(values[rows], questions[rows]))
+
+
+def by_candidate(id: str, frame: pd.DataFrame, value: str) -> list[Estimate]:
+    """The mean of each candidate over all judges, then judge by judge where there are several and not too many."""
+    found = list(by(id, frame, frame[value], "candidate"))
+    cells = len(frame[["judge", "candidate"]].drop_duplicates())
+    if frame["judge"].nunique() > 1 and cells <= MOST["cells"]:
+        found += by(id, frame, frame[value], "judge", "candidate")
+    return found
+
+
+def unreadable_share(frame: pd.DataFrame) -> list[Estimate]:
+    """The share of verdicts without one that can be read, a judge each, and by condition where there are several."""
+    lost = (frame["outcome"].astype(object) != "ok").astype(float)
+    several = frame["condition"].nunique() > 1
+    return [each for keys in [["judge"], ["judge", "condition"]][: 1 + several]
+            for each in by("unreadable_share", frame, lost, *keys)]  # fmt: skip
+
+
+def _agreement(rows: pd.DataFrame, values: pd.Series, same: list[str], level: str, seed: int) -> list[Interval]:
+    """How far judges agree in their first values on the `same`, beyond chance and with it; nothing for one judge."""
+    kept = (rows["repeat"] == 0) & values.notna()
+    rows, values = rows[kept], values[kept]
+    units, judges = rows.groupby(same, observed=True).ngroup().to_numpy(), pd.factorize(rows["judge"])[0]
+    shape = (units.max(initial=-1) + 1, judges.max(initial=-1) + 1)
+    if math.prod(map(int, shape)) > MOST["table"]:
+        return []
+    table, questions = np.full(shape, math.nan), np.zeros(shape[0], dtype=int)
+    table[units, judges], questions[units] = values, pd.factorize(clusters_of(rows))[0]
+    several = (~np.isnan(table)).sum(axis=1) > 1
+    table, questions = table[several], questions[several]
+    return [krippendorff_alpha(table, level, seed, questions), raw_agreement(table, questions)] if len(table) else []
+
+
+# --- own vendors ------------------------------------------------------------------------------------------------------
+
+
+def own_vendor_effects_of(id: str, rows: pd.DataFrame, sides: dict[str, str]) -> Iterator[Estimate]:
+    """How much more a vendor's judges give its answers than what else moves `value`, averaged over a judge and item.
+
+    `value` with `place` (which side of the prompt the first of `sides` stood on); columns by what the fit calls them.
+    Judges that saw every pair in one order only are left out where others saw both.
+    """
+    rows = rows[rows["value"].notna() & (rows["judge_vendor"].astype(object) != "")]
+    if rows.empty:
+        return
+    own = [(rows[f"{side}_vendor"].astype(object) == rows["judge_vendor"].astype(object)) * 1.0 for side in sides]
+    rows = rows.assign(own=own[0] - sum(own[1:]), cluster=clusters_of(rows), weight=1.0)
+    names = [name for name in ("source", "question_id", *sides) if name in rows]
+    rows["item"] = rows.groupby(names, observed=True, sort=False).ngroup()
+    same = {"judge_vendor": "vendor", "question_id": "question", "cluster": "cluster", "own": "own", **sides}
+    means = {"value": ("value", "mean"), "place": ("place", "mean"), "weight": ("weight", "sum")}
+    cells = rows.groupby(["judge", "item"], observed=True, sort=False)
+    cells = cells.agg(**means, **{new: (old, "first") for old, new in same.items()}).reset_index()
+    cells = cells.astype(dict.fromkeys(("judge", "vendor", "question", "cluster", *sides.values()), object))
+    # Of a judge that saw pairs in one order only, place and preference are confounded.
+    apart = (cells["place"].abs() < 1).groupby(cells["judge"]).transform("any")
+    if "minus" in cells and apart.any():
+        cells = cells[apart].reset_index(drop=True)
+    if len(cells) > MOST["values"]:
+        many = no_interval(NAN, len(cells), 0, f"{len(cells):,} values: too many to fit")
+        found = dict.fromkeys(sorted({*cells.loc[cells["own"] != 0, "vendor"]}), many)
+    else:
+        found = own_vendor_effects(cells)
+    yield from (made(id, {"vendor": str(name)}, interval) for name, interval in found.items())
+
+
+def own_vendor_excess(id: str, answers: pd.DataFrame, value: str, same: list[str]) -> Iterator[Estimate]:
+    """How much more a vendor's judges give its answers than others do, of the `same` that both judged (vendor).
+
+    Less what they give more to all other answers, where these are among `answers`. Nothing where a group is empty.
+    """
+    rows = answers[answers[value].notna() & (answers["judge_vendor"] != "") & answers["vendor"].notna()]
+    pairs = "rival" in rows
+    for vendor in sorted({*rows["judge_vendor"]} & {*rows["vendor"]}):
+        part = rows[(rows["vendor"] == vendor) & (rows["rival"] != vendor)] if pairs else rows
+        part = part.assign(mine=part["judge_vendor"] == vendor, own=part["vendor"] == vendor)
+        both = part[part.groupby(same, observed=True)["mine"].transform("nunique") == 2]
+        sums = cluster_sums(both, value, "question_id", ["mine", "own"])
+        if len(sums.columns) == (2 if pairs else 4):
+            weights = [1.0 if mine == own else -1.0 for mine, own in sums.columns]
+            yield made(id, {"vendor": vendor}, clustered(sums.numerators, sums.denominators, weights))
+
+
+def own_vendor_win_agreed(rows: pd.DataFrame) -> list[Estimate]:
+    """How often an answer of the vendor wins both orders, of pairs that one answer wins in both (vendor, judges).
+
+    `judges` is own or others; a judge that follows the place hardly counts here.
+    """
+    kept = rows[rows["ordered"].to_numpy(dtype=bool) & rows["sign"].notna() & (rows["sign"] != 0)]
+    pair = kept.groupby(["judge", *SAME[:-1], "repeat"], observed=True)["won"]
+    agreed = (pair.transform("size") == 2) & (pair.transform("min") == pair.transform("max"))
+    # One row a pair: that of the first order.
+    answers = of_answers(kept[agreed & (pair.cumcount() == 0)])
+    answers = answers[(answers["vendor"] != answers["rival"]) & (answers["judge_vendor"] != "")]
+    answers = answers[answers["vendor"].isin({*rows["judge_vendor"].astype(object)} - {""})]
+    judges = np.where(answers["judge_vendor"] == answers["vendor"], "own", "others")
+    answers = answers.assign(judges=pd.Categorical(judges, ["own", "others"]))
+    return list(by("own_vendor_win_agreed", answers, answers["share"], "vendor", "judges"))
+
+
+# --- pairs and scores -------------------------------------------------------------------------------------------------
+
+
+def of_answers(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row a verdict and answer: who wrote it (`answer`, `vendor`) against whose, its `share` and its `points`."""
+    kept = rows[[*{*SAME, "question_id", "judge", "repeat"}]].assign(cluster=clusters_of(rows))
+    kept["judge_vendor"] = rows["judge_vendor"].astype(object)
+    parts = [
+        kept.assign(
+            answer=rows[side].astype(object),
+            vendor=rows[f"{side}_vendor"].astype(object),
+            rival=rows[f"{other}_vendor"].astype(object),
+            share=rows["won"] if side == "candidate" else 1 - rows["won"],
+            points=rows.get(f"score_{side}", NAN),
+        )
+        for side, other in (("candidate", "baseline"), ("baseline", "candidate"))
+    ]
+    return pd.concat(parts, ignore_index=True).astype({"answer": "category"})
+
+
+def pair_numbers(file: Verdicts, frame: pd.DataFrame, seed: int, notes: list[str]) -> list[Estimate]:
+    """Every number of a games frame with `ordered`, `won` and vendors of both sides."""
+    rows = frame[~frame["condition"].isin(CONTROLS)].reset_index(drop=True)
+    rows["sign"] = rows["verdict"].map(SIGNS).astype(float)
+    ordered = rows["ordered"].to_numpy(dtype=bool)
+    answers = of_answers(rows)
+    won = answers.drop(columns="candidate").rename(columns={"answer": "candidate"})
+    winner = np.sign(2 * rows["won"] - 1)
+    first = ((rows["sign"] + 1) / 2).where(ordered & (rows["sign"] != 0))
+    found = [*by("first_place_share", rows, first, "judge"), *by_candidate("candidate_win_rate", won, "share")]
+    disagreed = rows["score"].astype(object) == INCONSISTENT
+    turns = rows["source"].astype(str).str.rpartition(", turn ")[2].astype("category")
+    for turn in (turns, "all") if disagreed.any() else ():
+        found += by("both_order_inconsistent", rows.assign(turn=turn), disagreed.astype(float), "turn")
+    if "length_candidate" in rows:
+        longer = np.sign((rows["length_candidate"] - rows["length_baseline"]).astype(float)) * winner
+        found += by("longer_win_rate", rows, ((longer + 1) / 2).where(longer != 0), "judge")
+    if "gap" in rows:
+        found += by_candidate("candidate_score_mean", won, "points")
+        pair = rows.groupby([*SAME[:-1], "judge", "repeat"], observed=True)
+        # Quality cancels where the same pair was scored in both orders.
+        complete = (pair["gap"].transform("count") == 2) & (pair["first"].transform("nunique") == 2)
+        found += by("first_place_score_effect", rows, rows["gap"].where(complete), "judge")
+    side = np.where(rows["first"].astype(object) == "candidate", 1.0, -1.0) * ordered
+    valued = rows.assign(value=rows["won"] - 0.5, place=side)
+    found += own_vendor_effects_of("own_vendor_win_effect", valued, {"candidate": "plus", "baseline": "minus"})
+    found += [*own_vendor_win_agreed(rows), *own_vendor_excess("own_vendor_win_excess", answers, "share", SAME)]
+    agreement = _agreement(rows, winner, SAME, "nominal", seed)
+    ids = ("agreement_winners", "raw_agreement_winners")
+    found += [made(id, {}, each) for id, each in zip(ids, agreement, strict=False)]
+    return [*found, *position_numbers(file, frame, seed, notes)]
+
+
+def score_numbers(frame: pd.DataFrame, seed: int) -> list[Estimate]:
+    """Every number of scores: means, own vendor, error against gold, agreement."""
+    found = by_candidate("candidate_score_mean", frame, "score")
+    found += by("score_error", frame, frame["score"] - frame["gold"], "judge")
+    valued = frame.assign(value=frame["score"], place=1.0)
+    found += own_vendor_effects_of("own_vendor_score_effect", valued, {"candidate": "plus"})
+    vendors = {"vendor": frame["candidate_vendor"].astype(object), "judge_vendor": frame["judge_vendor"].astype(object)}
+    same = ["question_id", "candidate"]
+    found += own_vendor_excess("own_vendor_score_excess", frame.assign(**vendors), "score", same)
+    few = frame["score"].nunique() <= MOST["scores"]
+    agreement = _agreement(frame, frame["score"], same, "ordinal", seed) if few else []
+    return [*found, *(made("agreement_scores", {}, each) for each in agreement[:1])]
+
+
+def position_numbers(file: Verdicts, frame: pd.DataFrame, seed: int, notes: list[str]) -> list[Estimate]:
+    """Every estimate of experiment 4 that these verdicts carry; none where no pair was judged readably in both orders.
+
+    `where` holds judge and candidate where all candidates were compared with one baseline (and there are not too many),
+    and the judge alone for all its pairs together. Verdicts without a known order or without a partner in the other
+    order are left out, and counted in `notes`.
+    """
+    ordered = frame[frame["ordered"].to_numpy(dtype=bool)]
+    both = ordered[(ordered["games"] == 2) | ordered["condition"].isin(CONTROLS)] if file.format == "tidy" else ordered
+    if len(both) < len(ordered):
+        note = f"{len(ordered) - len(both):,} of {len(frame):,} verdicts have no partner in the other order"
+        notes.append(f"{note}: numbers of both orders are made without them.")
+    table = both_orders.pairs(both)
+    if not (table["kind"] != INVALID).any():
+        return measured.control_arms(table, DATA, seed)
+    count = len(table.drop_duplicates(COMPARISON))
+    single = file.baseline and count <= MOST["comparisons"]
+    if not file.baseline:
+        notes.append("No candidate stands in every pair: places are reported by judge, over all its pairs.")
+    elif not single:
+        note = f"{count:,} comparisons of judge and candidate, more than {MOST['comparisons']}"
+        notes.append(f"{note}: places are reported by judge.")
+    found = [*_places(table, seed), *_comparisons(table, seed)] if single else []
+    if not single or table.drop_duplicates(["judge", "candidate"])["judge"].duplicated().any():
+        for each in _places(table.assign(candidate=EVERYBODY, source=""), seed):
+            found.append(replace(each, where={key: at for key, at in each.where.items() if key != "candidate"}))
+    return found
+
+
+def _places(table: pd.DataFrame, seed: int) -> list[Estimate]:
+    """What is measured of each judge and candidate, and of each judge over all its pairs."""
+    return [
+        *both_orders.class_rates(table, DATA),
+        *both_orders.first_position_effect(table, DATA, seed),
+        *both_orders.signed_rates(table, DATA),
+        *measured.control_arms(table, DATA, seed),
+    ]
+
+
+def _comparisons(table: pd.DataFrame, seed: int) -> list[Estimate]:
+    """What is of one comparison alone."""
+    return [
+        *measured.excess_flip(table, DATA, seed),
+        *measured.flip_by_gap(table, DATA),
+        *measured.win_rate(table, DATA),
+        *measured.sensitivity(table, DATA),
+    ]
+
+
+# --- rankings ---------------------------------------------------------------------------------------------------------
+
+
+def ranking_numbers(
+    file: Verdicts, facts: frozenset[str], seed: int, margin_pp: float, notes: list[str]
+) -> list[Estimate]:
+    """Every estimate of experiments 1 and 2 that these rankings carry.
+
+    Blind judgments (condition none, or the one condition there is) give those of experiment 1; where there are several
+    conditions, each is a hint that is compared with none. Numbers by category need categories, those of vendors vendors
+    of judges and candidates.
+    """
+    # A category that no row has would become a number that is none where vendors are counted.
+    frame = file.frame.astype({"judge_vendor": object, "candidate_vendor": object})
+    names = {*map(str, frame["condition"].unique())}
+    blind = frame[frame["condition"] == CONTROL] if len(names) > 1 and CONTROL in names else frame
+    vendors = {"judge_vendor", "candidate_vendors"} <= facts
+    found: list[Estimate] = []
+    if not (frame["top"] == 1.0).any():
+        return found
+    if (CONTROL in names or len(names) == 1) and (blind["top"] == 1.0).any():
+        found += _blind(blind.reset_index(drop=True), vendors, seed, notes)
+    hinted = names != {CONTROL} and vendors
+    if hinted and frame["question_id"].nunique() > MOST["questions"]:
+        notes.append("Too many questions to resample: what hints do to spreads is not measured.")
+    elif hinted:
+        found += [e for e in hinting.measure(frame, DATA, seed, margin_pp) if e.id != "unreadable_share"]
+    return found if "category" in facts else [each for each in found if not each.id.startswith("category_")]
+
+
+def _blind(frame: pd.DataFrame, vendors: bool, seed: int, notes: list[str]) -> list[Estimate]:
+    """The numbers of experiment 1."""
+    placed = frame.loc[frame["rank"].notna(), "slot"].notna().all()
+    found = by_candidate("candidate_top1_rate", frame, "top")
+    if placed:
+        found += defended.position_effect(frame, DATA)
+    if not frame[["repeat", "question_id", "candidate", "judge"]].duplicated().any():
+        found += defended.agreement(frame, DATA, seed)
+    if not vendors:
+        return found
+    found += [
+        *rates.top1_rate(frame, DATA),
+        *rates.vendor_share(frame, DATA),
+        *rates.self_bias(frame, DATA),
+        *rates.categories(frame, DATA),
+        *(rates.tier_preference(frame, DATA) if frame["candidate_tier"].nunique() > 1 else []),
+        *(rates.score_means(frame, DATA) if frame["score"].notna().any() else []),
+        *rates.bias_difference(frame, DATA),
+        *defended.excess_self_preference(frame, DATA),
+        *defended.third_party_log_odds(frame, DATA),
+    ]
+    if frame["question_id"].nunique() > MOST["questions"]:
+        notes.append(f"More than {MOST['questions']:,} questions: metrics of spread are not resampled.")
+    else:
+        found += rates.spread(frame, DATA, seed)
+    if not placed:
+        notes.append("The shown order is not known: the model of self-preference, which needs it, is left out.")
+        return found
+    found += defended.self_preference(frame, DATA)
+    if int((frame["top"] == 1.0).sum()) > MOST["rankings"]:
+        notes.append(f"More than {MOST['rankings']:,} rankings: the model is fitted without its variants.")
+        return found
+    return [*found, *defended.sensitivity(frame, DATA)]
+
 
 #: What to say of each need that is not met; a style and a column say themselves.
-WORDS: dict[str, str] = tomllib.loads((pkgutil.get_data(__package__, "needs.toml") or b"").decode())
+WORDS, KINDS = ACCEPTED["needs"], ACCEPTED["kinds"]
 
 
 def facts_of(file: Verdicts) -> frozenset[str]:
     """What these verdicts have of what numbers need (numbers.yaml)."""
     frame, pairs = file.frame, file.style == "pairwise"
-    ordered = bool(frame["ordered"].any()) if pairs else bool("slot" in frame and frame["slot"].notna().any())
+    there = {name for name, column in frame.items() if _says(column)}
     conditions = {*map(str, frame["condition"].unique())}
-    both_roles: set[str] = set()
-    if {"judge_vendor", "candidate_vendors"} <= file.columns:
-        sides = ("candidate_vendor", "baseline_vendor") if pairs else ("candidate_vendor",)
-        made = {str(name) for side in sides for name in frame[side].dropna().unique()}
-        both_roles = made & {*map(str, frame["judge_vendor"].unique())} - {""}
-    both = pairs and ordered and frame.loc[frame["ordered"].astype(bool), "first"].nunique() > 1
-    scored = file.style == "score" or ("score" in frame and not pairs and frame["score"].notna().any())
+    answers = [frame[side].dropna().unique() for side in ("candidate_vendor", "baseline_vendor") if side in frame]
+    own = ({*frame["judge_vendor"].dropna().unique()} & set().union(*answers)) - {""}
     met = {
-        "order": ordered,
-        "both_orders": both,
+        "both_orders": pairs and frame.loc[frame["ordered"].astype(bool), "first"].nunique() > 1,
         "repeat": frame["repeat"].astype(int).max() > 0,
         "baseline": file.baseline,
         "judges": frame["judge"].nunique() > 1,
-        "own": both_roles,
+        "own": own,
         "hint": "none" in conditions and len(conditions) > 1,
-        "scored": scored,
-        "model": "own_model" in frame and frame["own_model"].astype(bool).any(),
+        "scored": not pairs and "score" in there,
         **{name: name in conditions for name in ("swapped", "identical", "quality_gap")},
+        **{name: there & {*columns} for name, columns in ACCEPTED["holds"].items()},
     }
-    return (file.columns - met.keys()) | {name for name, there in met.items() if there} | {file.style}
+    return frozenset(name for name, has in met.items() if has) | {file.style}
+
+
+def _says(column: pd.Series) -> bool:
+    """Whether a column holds a yes, or a name or number that is known."""
+    return bool((column if column.dtype == bool else column.notna() & ~column.isin(["", UNKNOWN])).any())
 
 
 def lacking(estimand: Estimand, style: str, facts: frozenset[str]) -> list[str]:
     """What a number needs and the file does not have, in words; a wrong style of verdicts hides all else."""
     missing = [name for name in estimand.needs.split() if name not in facts]
-    if other := next((name for name in missing if name in STYLES), ""):
-        return [f"needs {STYLES[other]}, these are {STYLES[style]}"]
+    if other := next((name for name in missing if name in KINDS), ""):
+        return [f"needs {KINDS[other]}, these are {KINDS[style]}"]
     return [WORDS.get(name, f"column {name} is missing") for name in missing]
 
 
 COMPUTED, MISSING = "computed", "not computed"
-#: How this room is called beside the modules of biases.
-HERE = "analyze"
 
 
 @cache
@@ -70,41 +395,31 @@ def declared() -> Mapping[str, Mapping[str, Estimand]]:
     return {module: load_numbers(module).estimands for module in modules}
 
 
-def supported(file: Verdicts, estimates: Sequence[Estimate]) -> pd.DataFrame:
+#: Numbers of the hinting groups that have no hint in their place.
+UNHINTED = ("change_rate_repeat", "unreadable_share")
+
+
+def supported(file: Verdicts, facts: frozenset[str], estimates: Sequence[Estimate]) -> pd.DataFrame:
     """One row a declared number: module, id, words, unit, status, numbers (how many were computed) and why (not).
 
     A number of the hinting groups is one with a hint in its place; one that has no value in any place is not computed,
     and its method says why.
     """
-    facts = facts_of(file)
     made: dict[tuple[bool, str], list[Estimate]] = {}
     for each in estimates:
         made.setdefault(("hint" in each.where, each.id), []).append(each)
     rows = []
     for module, estimands in declared().items():
-        for id, estimand in estimands.items():
-            found = _matching(made, module, id)
+        for id, about in estimands.items():
+            hinted = module == "hinting" and ((True, id) in made or id not in UNHINTED)
+            found = [] if about.needs == "asked" else made.get((hinted, id), [])
             valued = [each for each in found if each.value == each.value]
             why = ""
             if not valued:
-                missing = "; ".join(lacking(estimand, file.style, facts))
+                missing = "; ".join(lacking(about, file.style, facts))
                 why = missing or (found[0].method if found else "these verdicts give none")
-            rows.append((module, id, estimand.words, estimand.unit, COMPUTED if valued else MISSING, len(valued), why))
+            rows.append((module, id, about.words, about.unit, COMPUTED if valued else MISSING, len(valued), why))
     return pd.DataFrame(rows, columns=["module", "id", "words", "unit", "status", "numbers", "why"])
-
-
-def _matching(made: Mapping[tuple[bool, str], list[Estimate]], module: str, id: str) -> list[Estimate]:
-    """The estimates of one declared number."""
-    hinted, plain = made.get((True, id), []), made.get((False, id), [])
-    if module == "hinting":
-        return hinted or (plain if id in ("change_rate_repeat", "unreadable_share") else [])
-    if module in ("self_preference", "cognitive"):
-        return []
-    return plain
-
-
-SEED = 42
-MARGIN_PP = 5.0
 
 
 @dataclass(frozen=True)
@@ -134,79 +449,61 @@ def analyze(
     ignore_extra: bool = False,
     names: Mapping[str, str] | None = None,
     positive: str = "",
-    seed: int = SEED,
-    margin_pp: float = MARGIN_PP,
+    seed: int = 42,
+    margin_pp: float = 5.0,
 ) -> Analysis:
     """Every number that the verdicts of a file can carry, and of each other declared number what is missing.
 
-    `source`: a tidy file (.csv, .tsv, .jsonl, .json, .parquet; columns: `columns.ALL`), or a file or folder of another
+    `source`: a tidy file (.csv, .tsv, .jsonl, .json, .parquet; columns: `reading.ALL`), or a file or folder of another
     tool (`formats.FORMATS`); `format` where its fields do not tell; `names`: what it calls our columns; `positive`: for
     which answer, "first" or "second", grades above 0 are. `seed`: resampling and sign flips; `margin_pp`: within which
     a hint counts as changing nothing. A file that is not what it should be is a ValueError with file, line and field,
     before anything is computed.
     """
     file = formats.load(source, format, ignore_extra, names, positive)
-    estimates, notes = measured(file, "folder", seed, margin_pp)
-    # Pairwise and score frames have a row a verdict, listwise ones a row a candidate.
-    rows = frames.one_row_each(file.frame) if file.style == "ranking" else file.frame
-    keys = {name: rows[name].astype(object) for name in ("judge", "condition", "outcome")}
-    rows = rows.assign(**keys, games=2)
-    losses = frames.losses(rows)
-    if file.style != "ranking" and (lost := loss_words(loss_change(rows, "folder", seed))):
-        notes = (*notes, lost)
-    return Analysis(file, tuple(estimates), supported(file, estimates), losses, notes, seed, margin_pp)
-
-
-#: Conditions that are no manipulation of their own but belong to the main one, as its controls.
-CONTROLS = ("identical", "quality_gap")
-
-
-def measured(file: Verdicts, data: str, seed: int, margin_pp: float) -> tuple[list[Estimate], tuple[str, ...]]:
-    """All estimates, and what is to be said of how they were made."""
-    notes: list[str] = []
-    found = [*numbers.unreadable_share(file.frame, data), *file.extra]
+    facts, notes = facts_of(file), list(file.notes)
+    found = [*unreadable_share(file.frame), *file.extra]
     if file.style == "ranking":
-        found += numbers.ranking_numbers(file, data, seed, margin_pp, notes)
+        found += ranking_numbers(file, facts, seed, margin_pp, notes)
     for condition, part in conditions(file.frame):
         here: list[Estimate] = []
         if file.style == "pairwise":
-            here = [*numbers.pair_numbers(part, data, seed), *numbers.position_numbers(file, part, data, seed, notes)]
+            here = pair_numbers(file, part, seed, notes)
         elif file.style == "score":
-            here = numbers.score_numbers(part, data, seed)
-        here += _accuracy(file, part, data)
+            here = score_numbers(part, seed)
+        here += _accuracy(file, part)
         found += [replace(each, where={**each.where, "condition": condition}) if condition else each for each in here]
-    return found, tuple(dict.fromkeys([*file.notes, *notes]))
+    # Pairwise and score frames have a row a verdict, listwise ones a row a candidate.
+    rows = file.frame if file.style == "ranking" else file.frame.assign(games=2)
+    if file.style != "ranking":
+        notes += filter(None, [loss_words(loss_change(rows, DATA, seed))])
+    status, losses = supported(file, facts, found), frames.losses(rows)
+    return Analysis(file, tuple(found), status, losses, tuple(dict.fromkeys(notes)), seed, margin_pp)
+
+
+def condition_names(frame: pd.DataFrame) -> list[str]:
+    """The conditions that are no controls: first the main one, "none" or that of the most verdicts, then by name."""
+    counts = frame["condition"].astype(object).value_counts()
+    names = [str(name) for name in counts.index if name not in CONTROLS] or ["none"]
+    return [*dict.fromkeys(["none" if "none" in names else names[0], *sorted(names)])]
 
 
 def conditions(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The verdicts under each condition: first the main one, called "", with its controls, then each other by name.
-
-    The main one is "none", or that of the most verdicts where there is none.
-    """
-    every_name = frame["condition"].value_counts()
-    names = [str(name) for name in every_name.index[every_name > 0] if name not in CONTROLS]
-    main = "none" if "none" in names or not names else names[0]
-    here = frame["condition"].astype(object)
-    if not names or len(names) == 1:
-        yield "", frame.assign(condition=here.where(here.isin(CONTROLS), "none"))
-        return
-    for name in [main, *sorted(set(names) - {main})]:
-        kept = (here == name) | here.isin(CONTROLS if name == main else ())
-        part = frame[kept]
-        renamed = here[kept].where(here[kept].isin(CONTROLS), "none")
-        yield "" if name == main else name, part.assign(condition=renamed).reset_index(drop=True)
+    """The verdicts under each condition: first the main one, called "", with its controls, then each other by name."""
+    main, *others = condition_names(frame)
+    for name in (main, *others):
+        part = frame[frame["condition"].isin([name, *(CONTROLS if name == main else ())])].reset_index(drop=True)
+        renamed = part["condition"].astype(object)
+        renamed = renamed.where(renamed.isin(CONTROLS), "none").astype("category")
+        yield "" if name == main else name, part.assign(condition=renamed)
 
 
-def _accuracy(file: Verdicts, part: pd.DataFrame, data: str) -> list[Estimate]:
+def _accuracy(file: Verdicts, part: pd.DataFrame) -> list[Estimate]:
     """How often judges are right, where the file tells what is right; by category too."""
     if "gold" not in part or file.style == "score" or not part["gold"].notna().any():
         return []
-    if file.style == "pairwise":
-        rows = part[part["gold"].notna()]
-        correct = (rows["won"] == rows["gold"]).astype(float).where(rows["won"].notna())
-    else:
-        first = part[part["top"] == 1.0]
-        rows = first[first["gold"].notna() | (first["outcome"] != "ok")]
-        correct = rows["gold"].astype(float)
+    pairs = file.style == "pairwise"
+    rows = part[part["gold"].notna() & (pairs or part["top"] == 1.0)]
+    correct = (rows["won"] == rows["gold"]).astype(float).where(rows["won"].notna()) if pairs else rows["gold"]
     names = ["question_id", "judge", "category", "outcome", *({"cluster"} & {*rows})]
-    return accuracy(rows[names].assign(correct=correct), data)
+    return accuracy(rows[names].assign(correct=correct), DATA)

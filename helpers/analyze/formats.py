@@ -1,45 +1,327 @@
-"""Which format a file of verdicts has, and files of other tools as held verdicts."""
+"""Which format a file of verdicts has, and the verdicts of each in the frame of their style."""
 
 from __future__ import annotations
 
+import string
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .. import datasets
+from .. import datasets, frames
 from ..biases import hinting
-from ..biases.position.both_orders import SIGNS
+from ..biases.protocol import SIGNS
 from ..datasets.answers import maker
 from ..datasets.games import FORMATS as PUBLISHED, LLMBAR_LABELS, format_of, instructions, records_of
 from ..datasets.hub import ERROR_FILES, JUDGMENT_FILES
 from ..datasets.questions import UNKNOWN
-from ..datasets.reading import Record, first_record
-from . import numbers, reading, tidy
-from .cells import cells
-from .reading import REQUIRED, Raw, end_of, header, texts
-from .tidy import Verdicts, load_tidy
+from ..datasets.reading import LONGEST_NAME, Record, first_record, short_name
+from ..types import Estimate
+from . import reading
+from .reading import REQUIRED, Cells, Parsed, Raw, Row, numbered, refuse_again, refuse_two, texts
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The verdicts of a file in the frame of their style (`kinds` of accepted.toml), and what else the file told.
+
+    `frame`: of pairwise the games frame with `ordered` (whether the shown order is known), `won` (what the candidate
+    won: 1, 0, 1/2 or a share) and `gold` (what it should have); of rankings the listwise frame with `gold` (the best
+    candidate); of scores one row a score (question_id, category, judge, judge_vendor, candidate, candidate_vendor,
+    condition, repeat, score, gold, length, outcome). `counts` has a row a judge, condition and verdict as it was
+    written (n). `extra` are numbers that this format alone tells.
+    """
+
+    style: str
+    frame: pd.DataFrame
+    counts: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    extra: tuple[Estimate, ...] = ()
+    format: str = "tidy"
+    name: str = ""
+
+    @property
+    def baseline(self) -> bool:
+        """Whether all candidates were compared with one and the same."""
+        pairs = self.style == "pairwise"
+        different = self.frame.loc[self.frame["condition"] != "identical", "baseline"] if pairs else ()
+        return pairs and (self.format == "arena-hard" or different.nunique() <= 1)
+
+
+#: Who stands first, as the games frame says it.
+FIRSTS = ("baseline", "candidate")
+
+
+def sides(shown: list[tuple[str, ...]]) -> list[tuple[str, str]]:
+    """Baseline and candidate of each pair.
+
+    The baseline is the name that stands in every pair, the first by name where two do; else of each pair the first by
+    name. The same text twice is no pair of names.
+    """
+    names = [set(pair) for pair in shown if pair[0] != pair[1]]
+    common = min(set.intersection(*names), default="") if names else ""
+    return [(common, pair[pair[0] == common]) if common in pair else (min(pair), max(pair)) for pair in shown]
+
+
+def pairwise(cells: Cells) -> Verdicts:
+    """The games frame of a tidy file, with `ordered`, `won` and `gold`.
+
+    Two scores on one pair in both orders are a verdict: the higher one wins, and `score_baseline`, `score_candidate`
+    and `gap` (the score of the first answer less that of the second) stand beside it.
+    """
+    pairs = sides([row.shown for row in cells.rows])
+    games = (_game(*each) for each in zip(cells.rows, pairs, strict=True))
+    frame = _spread(cells, ({"at": at, **game} for at, game in enumerate(games)))
+    turned = frame.pop("turned").to_numpy()
+    scored, notes = cells.style == "scores", ()
+    if scored:
+        words = "the higher one wins; the place effect is reported in points as well."
+        notes = (f"Two scores a row on pairs in both orders: {words}",)
+        # Askings are counted within each order, where `repeat` counts both orders.
+        keys = frame[["judge", "question_id", "condition", *FIRSTS]].assign(turned=turned)
+        frame["repeat"] = frame.groupby(numbered(keys))["repeat"].rank(method="dense").astype(int) - 1
+    left_out = [] if scored else ["gap", "score_baseline", "score_candidate"]
+    left_out += [] if "length" in cells.raw.table else ["length_baseline", "length_candidate"]
+    frame = frame.drop(columns=["row", *left_out])
+    twin = (frame["baseline"].astype(object) == frame["candidate"].astype(object)).to_numpy()
+    asked = frame[["judge", "question_id", *FIRSTS, "condition", "repeat"]]
+    # The same text twice has no order: its first asking counts as game 1, its second as game 2.
+    group = numbered(asked)
+    asking = pd.Series(group).groupby(group).cumcount().to_numpy()
+    second = np.where(twin, asking % 2, turned)
+    game = np.where(twin, asking, second)
+    refuse_again(cells.raw.place, asked.assign(game=game), "the same pair by the same judge in the same order")
+    side, condition = np.where(second == 1, 1.0, -1.0), frame["condition"]
+    frame = frame.assign(
+        condition=condition.astype(object).mask(twin, "identical").astype("category") if twin.any() else condition,
+        source=pd.Categorical([""]).repeat(len(frame)),
+        judge_model=frame["judge"],
+        first=pd.Categorical.from_codes(second, list(FIRSTS)),
+        games=np.bincount(group)[group],
+        score=frame["verdict"],
+        won=(side * frame["won"] + 1) / 2,
+        gold=(side * frame["gold"] + 1) / 2,
+    )
+    return Verdicts("pairwise", frame, counts_of(frame), notes)
+
+
+def _game(row: Row, pair: tuple[str, str]) -> dict[str, object]:
+    """What a row says of a pair; of `won` and `gold` the sign, above 0 for whoever stands first."""
+    turned = row.shown[0] != pair[0]
+    lengths = row.lengths[::-1] if turned else row.lengths
+    first, second = row.verdict.value if row.verdict.style == "scores" else (NAN, NAN)
+    verdict, gold = _label(row.verdict), _label(row.gold)
+    return {
+        "turned": turned,
+        "baseline": pair[0],
+        "candidate": pair[1],
+        "verdict": verdict.value,
+        "won": SIGNS.get(verdict.value, NAN),
+        "gold": SIGNS.get(gold.value, NAN),
+        "length_baseline": lengths[0],
+        "length_candidate": lengths[1],
+        "gap": first - second if row.ordered else NAN,
+        "score_baseline": second if turned else first,
+        "score_candidate": first if turned else second,
+        "ordered": row.ordered,
+        "outcome": verdict.outcome,
+    }
+
+
+def _label(found: Parsed) -> Parsed:
+    """The label of a verdict on a pair, or the one that two scores stand for; a score that is not there makes none."""
+    if found.style != "scores":
+        return found
+    gap = found.value[0] - found.value[1]
+    return Parsed("label", reading.label_of(gap)) if gap == gap else Parsed("", None, "unparsed")
+
+
+def counts_of(frame: pd.DataFrame, value: str = "score") -> pd.DataFrame:
+    """How often each judge gave each verdict as it is written, and each outcome without one: `Verdicts.counts`."""
+    verdicts = frame[value].astype(object)
+    verdicts = verdicts.where(frame["outcome"].astype(object) == "ok", frame["outcome"].astype(object))
+    keys = [frame["judge"], frame["condition"], verdicts.rename("verdict")]
+    return frame.groupby(keys, observed=True, sort=True).size().rename("n").reset_index()
+
+
+#: Columns of the frames that are names.
+NAMED = ("baseline", "candidate", "baseline_vendor", "candidate_vendor", "verdict", "outcome", "label")
+
+
+def _spread(cells: Cells, records: Iterable[dict[str, object]]) -> pd.DataFrame:
+    """The columns of all frames: what the file says of each judgment, and `records` of what its cells say, by `at`.
+
+    `row` is the row of the file, from 0.
+    """
+    raw = cells.raw
+    named = (
+        (int(first), name, vendor)
+        for first, one in zip(cells.first, cells.rows, strict=True)
+        for name, vendor in zip(one.shown, one.vendors, strict=True)
+    )
+    made = refuse_two(raw, "candidate", "vendor", named)
+    table = pd.DataFrame(records)
+    for side in {*FIRSTS} & {*table}:
+        table[f"{side}_vendor"] = table[side].map(made.get)
+    table = table.astype(dict.fromkeys([name for name in NAMED if name in table], "category"))
+    names = ("question", "category", "judge", "judge_vendor", "condition", "repeat")
+    judged = pd.DataFrame(
+        {"experiment": "analyze", "at": cells.at} | {name: reading.column(raw, name) for name in names}
+    )
+    judged = judged.rename(columns={"question": "question_id"}).rename_axis("row").reset_index()
+    different = judged[["row", "judge", "judge_vendor"]].drop_duplicates(["judge", "judge_vendor"])
+    vendors = refuse_two(raw, "judge", "vendor", different.itertuples(index=False, name=None))
+    # What one row tells of a judge holds for those that leave it empty.
+    judged["judge_vendor"] = judged["judge"].map(lambda judge: vendors.get(judge, "")).astype("category")
+    return judged.merge(table, on="at", how="left").drop(columns="at")
+
+
+def _listed(cells: Cells, fields: Callable[[Row, int], dict[str, object]]) -> pd.DataFrame:
+    """A frame with one row a judgment and candidate, with what `fields` says of each.
+
+    No candidate may be judged twice by one judge on one question under one condition in one asking.
+    """
+    records = (
+        {"at": at, "candidate": name, "length": each.lengths[slot], "slot": slot, **fields(each, slot)}
+        for at, each in enumerate(cells.rows)
+        for slot, name in enumerate(each.shown)
+    )
+    frame = _spread(cells, records).astype({"length": float})
+    asked = frame[["judge", "question_id", "candidate", "condition", "repeat"]]
+    refuse_again(lambda number: cells.raw.place(int(frame["row"][number])), asked, "the same answer by the same judge")
+    return frame
+
+
+def rankings(cells: Cells) -> Verdicts:
+    """The listwise frame of a tidy file of rankings, with `gold`: the name of the answer that should be first."""
+
+    def one(row: Row, slot: int) -> dict[str, object]:
+        rank = row.verdict.value.index(slot) + 1.0 if row.verdict.style else NAN
+        gold = float(slot == row.gold.value[0]) if row.gold.style == "ranking" else NAN
+        place = {"slot": slot, "label": string.ascii_uppercase[slot : slot + 1] or None}
+        place = place if row.ordered else {"slot": NAN, "label": None}
+        return place | {"named": row.named[slot], "rank": rank, "gold": gold, "outcome": row.verdict.outcome}
+
+    frame = _listed(cells, one)
+    words = {name: frame[name].astype(object) for name in ("judge", "judge_vendor", "candidate", "candidate_vendor")}
+    same_vendor = words["judge_vendor"] == words["candidate_vendor"]
+    frame = frame.assign(
+        judge_tier="",
+        judge_model=None,
+        candidate_tier="",
+        candidate_model=None,
+        score=NAN,
+        top=(frame["rank"] == 1.0).astype(float).where(frame["rank"].notna()),
+        contradicts=False,
+        own_vendor=same_vendor,
+        own_model=same_vendor & (words["judge"] == words["candidate"]),
+    )
+    best = frame[frame["top"] == 1.0].set_index("row")["candidate"].astype(object)
+    heads = frame[~frame["row"].duplicated()]
+    written = counts_of(heads.assign(first=heads["row"].map(best)), "first")
+    return Verdicts("ranking", frame.drop(columns="row"), written)
+
+
+def scores(cells: Cells) -> Verdicts:
+    """One row a score of a tidy file; a score that is null has the outcome of its row, or else "unparsed"."""
+
+    def one(row: Row, slot: int) -> dict[str, object]:
+        score, gold = (each.value[slot] if each.style == "scores" else NAN for each in (row.verdict, row.gold))
+        lost = row.verdict.outcome == "ok" and np.isnan(score)
+        return {"score": score, "gold": gold, "outcome": "unparsed" if lost else row.verdict.outcome}
+
+    frame = _listed(cells, one).drop(columns=["slot", "row"])
+    marked = frame.assign(written=np.where(frame["score"].isna(), None, "a score"))
+    return Verdicts("score", frame, counts_of(marked, "written"))
+
+
+def shaped(cells: Cells) -> Verdicts:
+    """The verdicts in the frame of their style; scores of pairs in both orders are verdicts on the pair."""
+    shown = {row.shown for row in cells.rows}
+    pairs = all(len(pair) == 2 and pair[0] != pair[1] for pair in shown) and any(pair[::-1] in shown for pair in shown)
+    if cells.style == "label" or (cells.style == "scores" and pairs):
+        return pairwise(cells)
+    return rankings(cells) if cells.style == "ranking" else scores(cells)
+
+
+def load_tidy(
+    path: Path, ignore_extra: bool = False, names: Mapping[str, str] | None = None, positive: str = ""
+) -> Verdicts:
+    """The verdicts of a tidy file (columns: `ALL`, or `names` in their place), in the frame of their style.
+
+    `positive`: verdicts are grades around 0, and those above it are for the answer shown "first" (or "second"); more
+    than 1 from 0 is a strong verdict.
+    Everything is checked before anything is computed: columns, names, verdicts, one style a file, no asking twice. A
+    ValueError names file, line and field, what was found and what is valid.
+    """
+    raw, notes = _questions(reading.read(path, ignore_extra, names))
+    found = reading.cells(raw, positive)
+    file = shaped(found)
+    clusters, words = _clusters(raw)
+    frame = frames.with_clusters(file.frame, clusters)
+    most = frames.dominance_words(frame["cluster"])
+    notes = (*file.notes, *notes, *_ties(raw, found.style), *words, *filter(None, [most]))
+    return replace(file, frame=frame, notes=notes)
+
+
+def _questions(raw: Raw) -> tuple[Raw, list[str]]:
+    """The file with names for its questions, and what is said of them.
+
+    A text in a name's place gets its first words and a hash; an item of a question is a question in its cluster.
+    """
+    table, notes = raw.table, []
+    question = table["question"]
+    long = (question.str.len() > LONGEST_NAME) | question.str.contains(r"[\n\r\t]", na=False)
+    if long.any():
+        names = {text: short_name(text) for text in question[long].unique()}
+        table = table.assign(question=question.replace(names))
+        notes.append(f"{long.sum():,} rows name their question by its text; its first words and a hash stand for it.")
+    if "item" in table:
+        named = table["question"].where(table["item"].isna(), table["question"] + ", " + table["item"])
+        table = table.assign(question=named, cluster=table["cluster" if "cluster" in table else "question"])
+        notes.append("Items of a question (column item) are compared one by one; the question is what varies.")
+    return replace(raw, table=table), notes
+
+
+def _clusters(raw: Raw) -> tuple[dict[str, str], list[str]]:
+    """The cluster of each question, by the column `cluster` or by texts, and what is said of it."""
+    if "cluster" in raw.table:
+        rows = raw.table[["question", "cluster"]].dropna().drop_duplicates()
+        clusters = refuse_two(raw, "question", "cluster", rows.itertuples(name=None))
+        many = len({reading.name_of(each, "cluster") for each in clusters.values()})
+        words = f"{len(clusters):,} questions are of {many:,} clusters (column cluster), which intervals take as units."
+        return clusters, [words]
+    if "question_text" not in raw.table:
+        return {}, []
+    rows = raw.table[["question", "question_text"]].dropna().drop_duplicates("question").astype(str)
+    clusters = datasets.merge_near_duplicates(dict(rows.itertuples(index=False, name=None)))
+    return clusters, [*filter(None, [datasets.near_duplicate_words(clusters)])]
+
+
+def _ties(raw: Raw, style: str) -> list[str]:
+    """That a C counts as a tie, where there is one: elsewhere it may mean that both answers are bad."""
+    if style != "label":
+        return []
+    count = int(raw.table["verdict"].str.fullmatch(r"[\[\]]*\s*c\s*[\[\]]*", case=False).sum())
+    return [f"{count:,} of {len(raw.table):,} verdicts are C, a tie as FastChat writes it."] if count else []
+
 
 BY_NAMES = "Vendors are those that the names of models tell."
 NO_ORDER = "The file does not tell in which order answers were shown: no number about places is made."
 #: FastChat's scale, and more turns than its questions have.
 LEAST, MOST, TURNS = 1, 10, 1000
-#: Columns of the games frame that are texts of few values.
-_CODED = ("source", "question_id", "category", "judge", "judge_vendor", "candidate", "candidate_vendor", "baseline",
-          "baseline_vendor", "condition", "first", "outcome")  # fmt: skip
 
 
-def games(
-    frame: pd.DataFrame, format: str, name: str, gold: np.ndarray | None = None, notes: Iterable[str] = ()
-) -> Verdicts:
-    """A games frame of a loader as held verdicts: what is won and what should be, whether the order is known."""
+def games(frame: pd.DataFrame, notes: Iterable[str] = ()) -> Verdicts:
+    """A games frame of a loader as verdicts: what is won and what should be (`gold`), whether the order is known."""
     ordered = (frame["condition"] != datasets.NO_ORDER).to_numpy()
     sign = frame["verdict"].map(SIGNS).astype(float).to_numpy()
     won = (np.where(frame["first"] == "candidate", sign, -sign) + 1) / 2
@@ -48,22 +330,16 @@ def games(
         condition=frame["condition"].replace(datasets.NO_ORDER, "none"),
         ordered=ordered,
         won=frame.get("won", won),
-        gold=np.nan if gold is None else gold,
+        gold=frame.get("gold", np.nan),
     )
-    columns = {*REQUIRED, "judge_vendor", "candidate_vendors"}
-    columns |= {"category"} if (frame["category"] != UNKNOWN).any() else set()
-    columns |= {"gold"} if gold is not None else set()
-    columns |= {"repeat"} if frame["repeat"].any() else set()
-    columns |= {"order"} if ordered.all() else set()
-    columns |= {"length"} if "length_candidate" in frame else set()
-    counts = tidy.counts(frame)
-    frame = frame.astype(dict.fromkeys(_CODED, "category"))
-    single = format == "arena-hard" or frame["baseline"].nunique() == 1
-    partly = (
-        f"The shown order is known of {ordered.sum():,} of {len(frame):,} verdicts: numbers about places are of these."
-    )
-    remarks = [BY_NAMES, *([] if ordered.all() else [partly if ordered.any() else NO_ORDER]), *notes]
-    return Verdicts("pairwise", format, name, frame, frozenset(columns), counts, single, tuple(remarks))
+    partly = f"of {ordered.sum():,} of {len(frame):,} verdicts: numbers about places are of these."
+    order = [] if ordered.all() else [f"The shown order is known {partly}" if ordered.any() else NO_ORDER]
+    return Verdicts("pairwise", frames.recoded(frame), counts_of(frame), (*order, *notes))
+
+
+def pairs(path: Path, format: str) -> Verdicts:
+    """The verdicts of a format of `datasets/formats.toml`."""
+    return games(datasets.load_pairwise(path, format))
 
 
 def arena_hard(path: Path) -> Verdicts:
@@ -74,42 +350,25 @@ def arena_hard(path: Path) -> Verdicts:
     frame = found.frame if asked.empty else asked.reset_index(drop=True)
     notes = [f"Not read as it stands: {problem}" for problem in found.problems[:5]]
     more = len(found.problems) - len(notes)
-    return games(frame, "arena-hard", path.stem, notes=[*notes, *([f"... and {more} more."] if more > 0 else [])])
-
-
-def votes(path: Path) -> Verdicts:
-    """Votes of people or of judges on two models; of verdicts of both orders together, how often the two disagreed."""
-    file = games(datasets.load_pairwise(path, "votes"), "votes", path.stem)
-    if not (file.frame["score"] == "tie (inconsistent)").any():
-        return file
-    disagreed = (file.frame["score"] == "tie (inconsistent)").to_numpy(dtype=float)
-    turns = file.frame["source"].astype(str).str.rpartition(", turn ")[2]
-    rows = file.frame.assign(turn=turns.astype("category"))
-    extra = [*numbers.by("both_order_inconsistent", rows, disagreed, ["turn"], "folder")]
-    pooled = numbers.by("both_order_inconsistent", rows.assign(turn="all"), disagreed, ["turn"], "folder")
-    return replace(file, extra=(*extra, *pooled))
+    return games(frame, [*notes, *([f"... and {more} more."] if more > 0 else [])])
 
 
 def llmbar(path: Path) -> Verdicts:
     """LLMBar's verdicts; with an instances.jsonl beside them also what is right."""
     labels = path.with_name(LLMBAR_LABELS)
     if not labels.is_file():
-        note = f"No {LLMBAR_LABELS} beside it: no gold."
-        return games(datasets.load_pairwise(path, "llmbar"), "llmbar", path.stem, notes=[note])
-    frame = datasets.load_pairwise(path, "llmbar", labels=labels)
-    return games(frame, "llmbar", path.stem, np.ones(len(frame)))
+        return games(datasets.load_pairwise(path, "llmbar"), [f"No {LLMBAR_LABELS} beside it: no gold."])
+    return games(datasets.load_pairwise(path, "llmbar", labels=labels).assign(gold=1.0))
 
 
 def pandalm(path: Path) -> Verdicts:
     """PandaLM's verdicts with what most annotators say as gold; items of one instruction are one question."""
     frame = datasets.load_pairwise(path, "pandalm")
-    right = frame["gold"].to_numpy() if "gold" in frame else None
-    items = frame.drop_duplicates("question_id")
-    items = items.assign(item=items["question_id"].astype(int)).sort_values("item")
+    items = frame.drop_duplicates("question_id").sort_values("question_id", key=lambda ids: ids.astype(int))
     pair = items["baseline"].astype(str) + "_" + items["candidate"].astype(str)
-    asked = dict(zip(items["question_id"], map(str, instructions(list(pair))), strict=True))
+    of_item = dict(zip(items["question_id"], map(str, instructions(list(pair))), strict=True))
     note = "Items of one instruction, told by where their pairs of models begin anew, are one question."
-    return games(frame.assign(question_id=frame["question_id"].map(asked)), "pandalm", path.stem, right, notes=[note])
+    return games(frame.assign(question_id=frame["question_id"].map(of_item)), [note])
 
 
 def fastchat_single(path: Path) -> Verdicts:
@@ -123,65 +382,49 @@ def fastchat_single(path: Path) -> Verdicts:
 
     def read(record: Record) -> dict[str, Any]:
         judge, score = record.get("judge") or UNKNOWN, record.number("score")
+        judge = judge[0] if isinstance(judge, list) else judge
         turn = Record(turn=record.get("turn") or 1).whole("turn", 1) - 1
-        judge = judge[0] if isinstance(judge, list) and judge else judge
-        about = {"judge": judge, "question": record.id("question_id"), "candidates": [record.text("model")]}
-        key = (str(judge), about["question"], *about["candidates"], str(turn))
-        again = TURNS * seen[key]
+        question, model = record.id("question_id"), record.text("model")
+        key = (str(judge), question, model, str(turn))
+        repeat = turn + TURNS * seen[key]
         seen[key] += isinstance(record.get("tstamp"), int | float)
         off.extend([score] if score != -1 and (score < LEAST or score > MOST) else [])
-        return about | {"verdict": score if LEAST <= score <= MOST else None, "repeat": turn + again}
+        verdict = score if LEAST <= score <= MOST else None
+        return {"judge": judge, "question": question, "candidates": [model], "verdict": verdict, "repeat": repeat}
 
     rows = records.map(read, "question_id")
-    note = f"{len(off):,} scores such as {off[0]:g} lie outside {LEAST} to {MOST} and are unreadable." if off else ""
-    return _tidy(path, path.stem, "fastchat-single", rows, records.lines, [note] if off else [])
+    note = [f"{len(off):,} scores such as {off[0]:g} lie outside {LEAST} to {MOST} and are unreadable."] if off else []
+    return _of_rows(path, rows, records.lines, note)
 
 
 def inspect(path: Path) -> Verdicts:
     """Logs of Inspect: scores by graders, or verdicts of a judging task."""
     rows, notes = datasets.load_inspect(path)
-    return _tidy(path, path.stem, "inspect", rows, None, notes)
+    return _of_rows(path, rows, None, notes)
 
 
 def llm_eval(path: Path) -> Verdicts:
     """LLM-Eval's rankings: a file, or the folder of all groups; first places also as their source counts them."""
     frame, top = datasets.load_judgments(path), datasets.load_top1(path)
-    frame = frame.assign(gold=np.nan)
     top = top.assign(verdict=top["pick"].fillna("no winner known"))
     counts = top.groupby(["judge", "condition", "verdict"]).size().rename("n").reset_index()
-    columns = {*REQUIRED, "condition", "category", "judge_vendor", "candidate_vendors"}
     extra = tuple(hinting.published_picks(top, "folder"))
-    notes = (BY_NAMES, *frame.attrs.get("notes", ()))
-    return Verdicts("ranking", "llm-eval", path.stem, frame, frozenset(columns), counts, notes=notes, extra=extra)
+    return Verdicts("ranking", frame.assign(gold=np.nan), counts, tuple(frame.attrs.get("notes", ())), extra)
 
 
-def _tidy(
-    path: Path,
-    name: str,
-    format: str,
-    rows: list[dict[str, Any]],
-    lines: tuple[int, ...] | None,
-    notes: Iterable[str] = (),
-) -> Verdicts:
+def _of_rows(path: Path, rows: list[dict[str, Any]], lines: tuple[int, ...] | None, notes: Iterable[str]) -> Verdicts:
     """Rows in tidy columns, checked and put into a frame as a tidy file is; vendors follow from the names."""
     columns = [*REQUIRED, *(key for key in ("repeat", "gold", "category") if any(row.get(key) for row in rows))]
     table = {key: texts(row.get(key) for row in rows) for key in columns}
     table["judge_vendor"] = texts(maker(str(row["judge"])) for row in rows)
     table["candidate_vendors"] = texts(_makers(row["candidates"]) for row in rows)
-    found = cells(Raw(path, pd.DataFrame(table), lines))
-    file = tidy.SHAPES[found.style](found, name, frozenset(table))
-    return replace(file, format=format, notes=(BY_NAMES, *notes))
+    file = shaped(reading.cells(Raw(path, pd.DataFrame(table), lines)))
+    return replace(file, notes=(*file.notes, *notes))
 
 
-def _makers(candidates: Any) -> Any:
+def _makers(candidates: Any) -> list[str]:
     names = candidates if isinstance(candidates, list) else str(candidates).split("|")
     return [maker(str(name).strip()) for name in names]
-
-
-def pairs(path: Path, format: str) -> Verdicts:
-    """The held verdicts of a format's games frame; its column `gold`, if it has one, says what is right."""
-    frame = datasets.load_pairwise(path, format)
-    return games(frame, format, path.stem, frame["gold"].to_numpy() if "gold" in frame else None)
 
 
 #: What loads each format that needs more than `pairs`, by its name in `datasets/formats.toml`.
@@ -191,8 +434,7 @@ LOADERS: dict[str, Callable[[Path], Verdicts]] = {
     "llm-eval": llm_eval,
     "inspect": inspect,
     "arena-hard": arena_hard,
-    "votes": votes,
-    "wide-pairs": votes,
+    "wide-pairs": partial(pairs, format="votes"),
     "fastchat-single": fastchat_single,
 }
 
@@ -201,8 +443,6 @@ LOADERS: dict[str, Callable[[Path], Verdicts]] = {
 FORMATS = {name: form for name, form in PUBLISHED.items() if form["known_by"]}
 TIDY = "tidy"
 NAMES = (TIDY, *FORMATS)
-#: How many files of a folder are looked into before it is read as what it seems to be.
-MOST_TRIED = 50
 
 
 def load(
@@ -224,9 +464,8 @@ def load(
         raise ValueError(f"format {format!r}; valid: {', '.join(NAMES)}")
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file or folder")
-    unknown = [name for name in names or {} if name not in reading.ALL]
-    if unknown:
-        raise ValueError(f"--map {unknown[0]}: no such column. {reading.valid()}")
+    if unknown := [name for name in names or {} if name not in reading.ALL]:
+        raise ValueError(f"--map {unknown[0]}: no such column. {reading.VALID}")
     if positive not in ("", "first", "second"):
         raise ValueError(f"positive {positive!r}; valid: first, second (for which answer a grade above 0 is)")
     chosen = TIDY if names or positive else format or (_of_folder(path) if path.is_dir() else _of_file(path))
@@ -236,8 +475,9 @@ def load(
         file = load_tidy(path, ignore_extra, {theirs: ours for ours, theirs in (names or {}).items()}, positive)
     else:
         file = LOADERS[chosen](path) if chosen in LOADERS else pairs(path, chosen)
-        file = replace(file, name=path.name) if path.is_dir() else file
-    return replace(file, notes=(*file.notes, *_alike(file)))
+        file = replace(file, notes=(BY_NAMES, *file.notes))
+    name = "" if path.is_dir() else path.name.removesuffix(".gz").rpartition(".")[0]
+    return replace(file, format=chosen, name=name or path.name, notes=(*file.notes, *_alike(file)))
 
 
 def _alike(file: Verdicts) -> list[str]:
@@ -247,9 +487,8 @@ def _alike(file: Verdicts) -> list[str]:
         for name in file.frame[column].dropna().unique():
             names.setdefault(str(name).casefold(), set()).add(str(name))
     twins = [" and ".join(sorted(found)) for found in names.values() if len(found) > 1]
-    return (
-        [f"Names that differ in capitals alone are taken as different ones: {'; '.join(twins[:5])}."] if twins else []
-    )
+    words = f"Names that differ in capitals alone are taken as different ones: {'; '.join(twins[:5])}."
+    return [words] if twins else []
 
 
 def _of_folder(path: Path) -> str:
@@ -259,11 +498,15 @@ def _of_folder(path: Path) -> str:
     if any(path.rglob("*.eval")):
         return "inspect"
     if found := sorted(path.rglob("*.jsonl")):
-        formats = {each: _format_in(each) for each in found[:MOST_TRIED]}
-        others = [f"{each.relative_to(path)} ({format})" for each, format in formats.items() if format]
-        if "arena-hard" not in formats.values() and others:
-            advice = f"name one file, such as {', '.join(others[:8])}"
-            raise ValueError(f"{path}: not Arena-Hard's judgments (<judge>/<model>.jsonl); {advice}")
+        formats = {}
+        for each in found[: reading.ACCEPTED["most"]["tried"]]:
+            with suppress(ValueError, OSError):
+                formats[each.relative_to(path)] = _of_file(each)
+        if formats and "arena-hard" not in formats.values():
+            files = ", ".join(f"{name} ({format})" for name, format in [*formats.items()][:8])
+            raise ValueError(
+                f"{path}: not Arena-Hard's judgments (<judge>/<model>.jsonl); name one file, such as {files}"
+            )
         return "arena-hard"
     if any(path.rglob("*.json")):
         return "inspect"
@@ -272,30 +515,22 @@ def _of_folder(path: Path) -> str:
     raise ValueError(f"{path}: found {advice}; expected {expected}; a tidy file is named itself")
 
 
-def _format_in(path: Path) -> str:
-    """The format that the first record of a file tells; "" where it tells none."""
-    try:
-        return _of_file(path)
-    except (ValueError, OSError):
-        return ""
-
-
 def _of_file(path: Path) -> str:
     if path.suffix.lower() == ".eval":
         return "inspect"
-    end = end_of(path)
+    end = reading.end_of(path)
     if end not in (".json", ".jsonl"):
-        wide = end != ".parquet" and {"model_a", "model_b", "winner"} <= {*header(path)[1]}
+        wide = end != ".parquet" and {"model_a", "model_b", "winner"} <= {*reading.header(path)[1]}
         return "wide-pairs" if wide else TIDY
     record = first_record(path)
     if name := format_of(record):
         return name
     # With two of its columns a file means to be tidy: faults are reported by column.
-    if len(record.keys() & {*reading.REQUIRED}) >= 2 or not record:
+    if len(record.keys() & {*REQUIRED}) >= 2 or not record:
         return TIDY
     if shape := reading.shape_of(record):
         raise ValueError(f"{path}: {shape}")
-    fields = {TIDY: [{*reading.REQUIRED}]}
+    fields = {TIDY: [{*REQUIRED}]}
     fields |= {name: [{*each.split()} for each in form["known_by"]] for name, form in FORMATS.items()}
     nearest = sorted(fields, key=lambda name: -max(len(each & record.keys()) / len(each) for each in fields[name]))
     needed = (f"{name} ({' or '.join(', '.join(sorted(each)) for each in fields[name])})" for name in nearest)

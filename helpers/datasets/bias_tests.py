@@ -278,8 +278,7 @@ def _read(
 
 def bias_name(published: str) -> str:
     """A bias by its short name in lower case, whatever the published spelling."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", published)
-    parts = re.findall("[a-z0-9]+", spaced.lower())
+    parts = re.findall("[a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", published).lower())
     kept = parts[:-1] if len(parts) > 1 and parts[-1] in ("effect", "bias") else parts
     return "_".join(kept) or published.strip().lower()
 

@@ -93,7 +93,9 @@ def games_frame(games: Iterable[Game]) -> pd.DataFrame:
     ).astype({"repeat": int, "games": int})
     for name in ("score", "verdict"):
         frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
-    return frame[[*GAMES, *(name for name in NUMBERS if frame[name].notna().any())]]
+    there = frame[[*NUMBERS]].notna().any()
+    there[[*NUMBERS[2:]]] &= there[[*NUMBERS[2:]]].all()  # the length of one answer says nothing
+    return frame[[*GAMES, *there.index[there]]]
 
 
 def format_of(fields: Collection[str], among: Iterable[str] = FORMATS) -> str:
@@ -218,8 +220,7 @@ def _field_text(name: str, record: Record, stem: str) -> str:
 
 def _winner(stored: Any, winners: Mapping[str, str]) -> str | None:
     """Who won by a stored verdict; None for null, for an unknown one and for what is no word at all."""
-    plain = isinstance(stored, str | int) and not isinstance(stored, bool)
-    return winners.get(str(stored)) if plain else None
+    return winners.get(str(stored)) if isinstance(stored, str | int) and not isinstance(stored, bool) else None
 
 
 def _llmbar(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]]:
