@@ -178,7 +178,7 @@ def test_a_wrong_path_or_format_lists_what_is_valid(tmp_path: Path) -> None:
 
 def test_a_folder_nobody_may_write_into_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)
-    with pytest.raises(ValueError, match=r"nothing can be written into .*--out names another folder"):
+    with pytest.raises(ValueError, match=r"nothing can be written into .*--to names another folder"):
         saying.check(tmp_path / "new" / "out")
     saying.check(tmp_path.parent / "elsewhere")
 

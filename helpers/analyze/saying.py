@@ -235,12 +235,12 @@ def write(analysis: Analysis, folder: Path, force: bool = False, style: str = "p
 
 def check(folder: Path, force: bool = False) -> None:
     """Refuse a folder that is not ours to write into, before anything is computed."""
-    there, earlier = list_contents(folder, "--out"), ""
+    there, earlier = list_contents(folder, "--to"), ""
     with suppress(OSError, ValueError, KeyError, TypeError):
         earlier = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))["provenance"]["experiment"]
     if there and not force and earlier != HERE:
         found = f"not empty ({', '.join(there[:5])}) and no earlier analysis"
-        raise ValueError(f"{folder}: {found}; --out names another, --force writes")
+        raise ValueError(f"{folder}: {found}; --to names another, --force writes")
 
 
 def name_of(source: str | Path) -> str:

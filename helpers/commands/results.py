@@ -123,7 +123,7 @@ def _short(path: Path) -> str:
 @click.option("--effect", "effects", multiple=True, help="A wanted effect, in pp or with its unit: 5, 0.4logit.")
 @click.option("--pilot", type=click.Path(exists=True, dir_okay=False), help="numbers.json of a run that was made.")
 @click.option("--draws", type=int, default=100, show_default=True, help="Simulated runs, where there is no pilot.")
-@click.option("--out", type=click.Path(file_okay=False), help="A folder for the figure of the curve.")
+@click.option("--to", "--out", "out", type=click.Path(file_okay=False), help="A folder for the figure of the curve.")
 def power(name: str, pairs: tuple[tuple[str, str], ...], **options: Any) -> None:
     """Show what so many questions can find, how many a wanted effect takes, and what they cost."""
     from ..power import planned
@@ -149,7 +149,7 @@ def explain(ids: tuple[str, ...], write: bool) -> None:
 @click.command()
 @click.argument("file", type=click.Path())
 @click.option("--format", help="tidy, arena-hard, fastchat-pair, ...: where the fields of the file do not tell it.")
-@click.option("--out", type=click.Path(), help="Folder for the results; default: <name of FILE>-recuse here.")
+@click.option("--to", "--out", "out", type=click.Path(), help="Folder for the results; default: <FILE>-recuse here.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
 @click.option("--ignore-extra", is_flag=True, help="Leave columns unread that are not known.")
 @click.option("--map", "names", multiple=True, help="What FILE calls a column: --map verdict=winner --map judge=model.")

@@ -83,7 +83,7 @@ def panel_of(frame: pd.DataFrame, covariates: Sequence[str] = ()) -> Panel:
     candidate, candidates = pd.factorize(rows["candidate"], sort=True)
     judge, judges = pd.factorize(heads["judge"], sort=True)
     cluster, clusters = pd.factorize(clusters_of(heads), sort=True)
-    category, categories = pd.factorize(heads["category"].astype(str), sort=True)
+    category, categories = pd.factorize(heads["category"].astype(object).fillna("unknown").astype(str), sort=True)
 
     def spread(values: np.ndarray, empty: float | bool) -> np.ndarray:
         table = np.full((len(heads), width, *values.shape[1:]), empty, dtype=values.dtype)

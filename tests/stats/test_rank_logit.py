@@ -359,6 +359,14 @@ def test_quality_by_category_and_a_covariate() -> None:
         rank_ordered_logit(rows, quality="question")
 
 
+def test_questions_without_a_category_have_one_of_their_own() -> None:
+    rows = frame(draw(WORLDS["planted"], 160, np.random.default_rng(9)))
+    bare = rows.assign(category=rows["category"].where(rows["category"] != "math"))
+    found, named = (rank_ordered_logit(each, quality="category") for each in (bare, rows.replace("math", "unknown")))
+    assert found.names == named.names and "quality[claude_fast, unknown]" in found.names
+    assert found.values == pytest.approx(named.values, abs=1e-9)
+
+
 def test_a_planted_length_effect_is_found() -> None:
     rng = np.random.default_rng(9)
     rows = frame(draw(World(sigma_taste=0.0), 300, rng))
