@@ -42,12 +42,7 @@ def trials(model: Model, calls: int) -> Iterator[Trial]:
         texts = [text(number % MATTERS, slot) for slot in range(len(LABELS))]
         prompts.check_nonce(nonce, dict(zip(SHOWN, texts, strict=True)))
         system, prompt = prompts.late(
-            template,
-            question=asked,
-            answers=[*zip(LABELS, texts, strict=True)],
-            nonce=nonce,
-            structured=True,
-            hint="",
+            template, question=asked, answers=[*zip(LABELS, texts, strict=True)], nonce=nonce, structured=True, hint=""
         )
         yield Trial(
             "benchmark",

@@ -23,12 +23,7 @@ JUSTIFICATION = " ".join(
     for n in range(1, 12)
 )
 VERDICT = json.dumps(
-    {
-        "id": PLACEHOLDER,
-        "ranking": ["B", "A", "C"],
-        "scores": {"A": 7, "B": 9, "C": 4},
-        "justification": JUSTIFICATION,
-    }
+    {"id": PLACEHOLDER, "ranking": ["B", "A", "C"], "scores": {"A": 7, "B": 9, "C": 4}, "justification": JUSTIFICATION}
 )
 OPENAI = {
     "id": "chatcmpl-1",
@@ -69,9 +64,7 @@ ANTHROPIC = {
     },
 }
 GOOGLE = {
-    "candidates": [
-        {"content": {"parts": [{"text": VERDICT}], "role": "model"}, "finishReason": "STOP", "index": 0},
-    ],
+    "candidates": [{"content": {"parts": [{"text": VERDICT}], "role": "model"}, "finishReason": "STOP", "index": 0}],
     "usageMetadata": {"promptTokenCount": 1400, "candidatesTokenCount": 350, "totalTokenCount": 1750},
     "modelVersion": "bench-1",
     "responseId": "response-1",

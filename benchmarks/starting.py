@@ -8,10 +8,7 @@ from benchmarks.measuring import cost, goal, spread, table
 
 TITLE = "Starting"
 #: What is imported, and the most that it may take over an empty interpreter, in milliseconds (None: no goal).
-IMPORTS = {
-    "helpers.store, helpers.verdicts, helpers.judge": 300.0,
-    "helpers.run": None,
-}
+IMPORTS = {"helpers.store, helpers.verdicts, helpers.judge": 300.0, "helpers.run": None}
 
 
 def over_empty(names: str) -> tuple[float, float]:

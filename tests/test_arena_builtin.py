@@ -78,12 +78,7 @@ def answer(number: int) -> list[str]:
 
 @pytest.mark.parametrize(
     ("number", "pattern"),
-    [
-        (2, r"love|heart|light|tide"),
-        (13, r"baby|birth|born|child|mother|father"),
-        (20, r"god|magic"),
-        (21, r"\d"),
-    ],
+    [(2, r"love|heart|light|tide"), (13, r"baby|birth|born|child|mother|father"), (20, r"god|magic"), (21, r"\d")],
 )
 def test_forbidden_words_are_avoided(number: int, pattern: str):
     assert re.findall(rf"\b(?:{pattern})", " ".join(answer(number)), re.IGNORECASE) == []

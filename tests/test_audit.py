@@ -412,9 +412,7 @@ def test_lost_replies_are_counted_by_name_and_never_scored(kind: str) -> None:
     table = drawn(np.random.default_rng(5))
     lost = np.random.default_rng(6).random(len(table)) < 0.6
     gone = table.assign(
-        sign=table["sign"].where(~lost),
-        points=table["points"].where(~lost),
-        outcome=np.where(lost, kind, "ok"),
+        sign=table["sign"].where(~lost), points=table["points"].where(~lost), outcome=np.where(lost, kind, "ok")
     )
     assert measuring.outcomes(gone).loc["all", kind] == lost.sum()
     found = findings(gone)

@@ -255,15 +255,7 @@ def test_prompts_of_control_and_treatment_differ_in_the_text_and_the_order_of_op
 def test_no_prompt_speaks_of_a_study_or_a_bias() -> None:
     for trial in asked_of(experiment(repeats=1), some(*KINDS, "authority", "bandwagon", "judge_anchoring", count=24)):
         whole = f"{trial.request.system} {trial.request.prompt}".lower()
-        for word in (
-            "bias",
-            "experiment",
-            "anchor",
-            "halo",
-            "treatment",
-            "control group",
-            "loss aversion",
-        ):
+        for word in ("bias", "experiment", "anchor", "halo", "treatment", "control group", "loss aversion"):
             assert word not in whole, (trial.question_id, word)
 
 

@@ -153,12 +153,7 @@ def test_a_random_answerer_between_two_points_by_exact_fractions() -> None:
 
 def draws_of_all() -> Iterable[tuple[str, dict[str, object]]]:
     """Each bias with every draw of the published set: anchors 10 to 89, percentages -50 to 49, updates 10 to 50."""
-    drawn = {
-        "anchor": range(10, 90),
-        "percentage": range(-50, 50),
-        "estimation_update": range(10, 60, 10),
-        "": [None],
-    }
+    drawn = {"anchor": range(10, 90), "percentage": range(-50, 50), "estimation_update": range(10, 60, 10), "": [None]}
     for name, row in BIASES.items():
         for value in drawn.get(row.fact, row.k):
             yield name, {row.fact: value} if row.fact else {}

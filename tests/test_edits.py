@@ -74,13 +74,7 @@ def test_a_number_is_not_changed_to_another(old: str, new: str) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [
-        ("scarcely", "greatly"),
-        ("barely", "fully"),
-        ("seldom", "regular"),
-        ("whilst", "wheat"),
-        ("amidst", "grain"),
-    ],
+    [("scarcely", "greatly"), ("barely", "fully"), ("seldom", "regular"), ("whilst", "wheat"), ("amidst", "grain")],
 )
 def test_a_quasi_negation_or_preposition_is_no_style(old: str, new: str) -> None:
     for one, other in ((old, new), (new, old)):

@@ -29,16 +29,7 @@ from helpers.macros import MARK
 from helpers.run import showing
 from helpers.types import Estimate
 from tests.case_tables import load_cases
-from tests.payloads import (
-    LONG,
-    PAYLOADS,
-    alive,
-    alive_in_pdf,
-    alive_in_svg,
-    faults_of_latex,
-    png_chunks,
-    unseen,
-)
+from tests.payloads import LONG, PAYLOADS, alive, alive_in_pdf, alive_in_svg, faults_of_latex, png_chunks, unseen
 
 pytestmark = pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
 csv.field_size_limit(2**21)
@@ -235,11 +226,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]  # fmt: skip
     drawn = [replace(each, where={"candidate": each.where["candidate"]}) for each in found]
     figure = figures.show_sorted(drawn[:40], "candidate_win_rate", 0.5, drawn)
-    figure = replace(
-        figure,
-        caption=f"{figure.caption} {EVERY}",
-        alt=f"{figure.alt} {EVERY}",
-    )
+    figure = replace(figure, caption=f"{figure.caption} {EVERY}", alt=f"{figure.alt} {EVERY}")
     hostile = tables.table("names", EVERY, found, ["judge", "category"], ["id"])
     folder = tmp_path_factory.mktemp("hostile") / "out"
     claims = pd.DataFrame({"id": names, "quantity": names, "published": 1.0})

@@ -455,11 +455,7 @@ def test_latex_tables_have_booktabs_rules_and_escape_everything():
     assert "\\caption{50 \\% of a\\_b}\n\\label{tab:blind}" in latex
     assert "\\begin{tabular}{lrr}" in latex
     printed = [[unlatex(cell) for cell in row] for row in rows_of(latex)]
-    assert printed == [
-        ["a_b & c", "[n]", "*x"],
-        ["100 %", "1", "0.1235"],
-        ["x_1 $ # {y} ~ ^ \\", "20", "--"],
-    ]
+    assert printed == [["a_b & c", "[n]", "*x"], ["100 %", "1", "0.1235"], ["x_1 $ # {y} ~ ^ \\", "20", "--"]]
 
 
 def test_a_cell_in_brackets_is_not_the_argument_of_a_rule():

@@ -14,16 +14,7 @@ from helpers import figures
 from helpers.figures import biases as bias_values, style as styles
 from tests import bias_numbers as invented
 from tests.bias_numbers import BIASES, FEW, MANY, MODELS, ONE, PUBLISHED
-from tests.test_figures import (
-    EACH_STYLE,
-    assert_printable,
-    assert_readable,
-    by_row,
-    intervals,
-    points,
-    rows_of,
-    texts,
-)
+from tests.test_figures import EACH_STYLE, assert_printable, assert_readable, by_row, intervals, points, rows_of, texts
 from tests.test_figures_hinting import HOSTILE
 
 NAN = float("nan")

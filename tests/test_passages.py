@@ -228,8 +228,7 @@ def test_a_letter_that_is_no_fifth_mark_belongs_to_its_option(tmp_path, asked, l
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
-    [*CASES["flat_record"], ({"text": STORY + "!"}, ["two different texts", "lines 1 and 2"])],
+    ("change", "words"), [*CASES["flat_record"], ({"text": STORY + "!"}, ["two different texts", "lines 1 and 2"])]
 )
 def test_defects_of_flat_records(tmp_path, change, words):
     lines = [FLAT, FLAT | {"pid": "70001_AB12_1_2"} | change]

@@ -225,10 +225,7 @@ def test_judges_of_the_pairs_own_vendors_are_no_third_party() -> None:
     parts = [
         part
         for q, (judge, again, edited) in product(range(0, 24, 2), moving)
-        for part in (
-            asked(q, judge, "a", again, repeat=1),
-            asked(q, judge, "a", edited, condition="wrong_2"),
-        )
+        for part in (asked(q, judge, "a", again, repeat=1), asked(q, judge, "a", edited, condition="wrong_2"))
     ]
     each = one(measured.obfuscation_effect(table(*parts), "d"), "obfuscation_effect", judge="a", dose="2")
     assert math.isnan(each.value) and each.method == measured.NO_THIRD
@@ -258,10 +255,7 @@ def test_the_other_authors_wrong_answer_has_the_same_label_and_another_vendor() 
     parts = [
         part
         for q, (wrong, (again, edited)) in product(range(12), moves.items())
-        for part in (
-            asked(q, "a", wrong, again, repeat=1),
-            asked(q, "a", wrong, edited, condition="wrong_2"),
-        )
+        for part in (asked(q, "a", wrong, again, repeat=1), asked(q, "a", wrong, edited, condition="wrong_2"))
     ]
     found = measured.against_other_author(table(*parts), "d")
     each = one(found, "obfuscation_against_other_author", judge="a", dose="2")

@@ -16,15 +16,7 @@ from pydantic import BaseModel
 from helpers import paths
 from helpers.claims import Claim
 from helpers.commands.printing import parameters
-from helpers.config import (
-    ConfigError,
-    ExperimentConfig,
-    Parameters,
-    load_limits,
-    load_models,
-    parse_yaml,
-    read_yaml,
-)
+from helpers.config import ConfigError, ExperimentConfig, Parameters, load_limits, load_models, parse_yaml, read_yaml
 from helpers.config.models import LimitEntry, ModelEntry
 from helpers.config.yaml_text import checked, line_of
 from helpers.datasets.bias_templates import BiasTemplate, MetricLine
@@ -237,8 +229,7 @@ def test_a_key_in_a_wrong_place_is_not_shown(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("provider", "address", "right"),
-    CASES["the_address_of_a_call_is_refused_with_that_of_the_api"],
+    ("provider", "address", "right"), CASES["the_address_of_a_call_is_refused_with_that_of_the_api"]
 )
 def test_the_address_of_a_call_is_refused_with_that_of_the_api(
     tmp_path: Path, provider: str, address: str, right: str
@@ -382,10 +373,7 @@ def test_notebooks_that_wait_for_others_come_after_them(tmp_path: Path) -> None:
 #: What of GRID is replaced, what stands at its end or in its place, and what is said of it.
 WRONG_GRIDS: list[tuple[dict[str, Any], str]] = [
     *CASES["wrong_grids"],
-    (
-        {"replace": ("[1, 2, 3]", f"{[*range(101)]}\n  repeats_: {[*range(101)]}")},
-        "line 2: 20402 cells; at most 10000",
-    ),
+    ({"replace": ("[1, 2, 3]", f"{[*range(101)]}\n  repeats_: {[*range(101)]}")}, "line 2: 20402 cells; at most 10000"),
     (
         {"replace": ("[1, 2, 3]", f"{[*range(100)]}\n  margin_pp: {[*range(50)]}"), "end": "include: [seed: 0]\n"},
         "line 6: 10001 cells; at most 10000",

@@ -19,11 +19,7 @@ from helpers.services import SERVICES, token_parameter
 from helpers.types import Model
 
 #: A model of each provider that the price table knows: each call is reserved and settled, as a real one is.
-MODELS = {
-    "openai": ("gpt-5-mini", "/v1"),
-    "anthropic": ("claude-haiku-4-5", ""),
-    "google": ("gemini-2.5-flash", ""),
-}
+MODELS = {"openai": ("gpt-5-mini", "/v1"), "anthropic": ("claude-haiku-4-5", ""), "google": ("gemini-2.5-flash", "")}
 
 
 def model(provider: str) -> Model:

@@ -22,14 +22,7 @@ import numpy as np
 import pandas as pd
 
 from ..datasets import normalised
-from ..datasets.reading import (
-    checked_name,
-    end_of_name,
-    open_parquet,
-    read_bytes,
-    read_records,
-    read_text,
-)
+from ..datasets.reading import checked_name, end_of_name, open_parquet, read_bytes, read_records, read_text
 from ..json_text import no_duplicates
 from ..verdicts.forms import NUMBER
 

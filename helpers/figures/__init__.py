@@ -1,12 +1,6 @@
 """Figures: one look for all, an interval on every point, and a caption that says n and what could not be read."""
 
-from .biases import (
-    show_acceptance,
-    show_anchor_response,
-    show_bias_effects,
-    show_bias_values,
-    show_noise_metrics,
-)
+from .biases import show_acceptance, show_anchor_response, show_bias_effects, show_bias_values, show_noise_metrics
 from .cards import show_across_runs, show_audit_card, show_judge_card, show_judge_forest
 from .designs import show_power, show_published_biases, show_published_models
 from .own_answers import (

@@ -383,13 +383,7 @@ def show_anchor_response(
         if len(ranked) > most_panels(3, 12, look):
             order = by_value(range(len(ranked)), {i: each.value for i, each in enumerate(ranked)})
             rows = [
-                Row(
-                    short(e.where["judge"], 28),
-                    e,
-                    e.data,
-                    bias_title(e.where["bias"]),
-                    look=looks[e.where["judge"]],
-                )
+                Row(short(e.where["judge"], 28), e, e.data, bias_title(e.where["bias"]), look=looks[e.where["judge"]])
                 for e in (ranked[i] for i in order)
             ]
             drawn = plot_intervals(rows, look, "slope (0: no effect, 1: all the way)", title=title)
@@ -455,10 +449,7 @@ CONDITIONS = {"control": "nothing can be lost", "treatment": "the stake can be l
 
 
 def show_acceptance(
-    estimates: Sequence[Estimate],
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "acceptance",
+    estimates: Sequence[Estimate], judge_vendors: Vendors = None, style: str | Style = "paper", name: str = "acceptance"
 ) -> Figure:
     """How much larger must a gain be before a gamble is accepted, and how much more so if something may be lost?
 

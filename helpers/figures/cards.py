@@ -12,17 +12,7 @@ from typing import NamedTuple
 from ..types import Estimate
 from ..words import CARD_VERDICTS, CardLine, plain
 from .intervals import Row, plot_intervals
-from .points import (
-    NOT_ESTIMABLE,
-    SOURCES,
-    NothingToDraw,
-    alt,
-    by_data,
-    in_order,
-    scale,
-    short,
-    source_name,
-)
+from .points import NOT_ESTIMABLE, SOURCES, NothingToDraw, alt, by_data, in_order, scale, short, source_name
 from .style import COLOURS, GREY, Figure, Look, Style, finished, settings, style as style_of
 from .tiles import Cell, plot_table
 

@@ -447,12 +447,7 @@ def span_of(sizes: Sequence[int]) -> str:
 
 CLASSES = ("no_bias", "weak_bias", "significant_bias")
 #: In the order of CLASSES, in words that claim no test: the ids are the published names.
-CLASS_FILLS = {
-    "mirrored": COLOURS[5],
-    "mirrored, other strength": "#B7DDF2",
-    "not mirrored": COLOURS[6],
-    INVALID: LOST,
-}
+CLASS_FILLS = {"mirrored": COLOURS[5], "mirrored, other strength": "#B7DDF2", "not mirrored": COLOURS[6], INVALID: LOST}
 
 
 def show_class_shares(

@@ -131,10 +131,7 @@ def _judgment(trial: Trial, reply: Completion | None) -> Judgment:
 
 
 def check_fit(
-    requests: Iterable[Request],
-    labels: Mapping[str, Mapping[str, Any]],
-    folder: Path | None = None,
-    so: str = NOTHING,
+    requests: Iterable[Request], labels: Mapping[str, Mapping[str, Any]], folder: Path | None = None, so: str = NOTHING
 ) -> None:
     """Raise TooLong where a prompt cannot fit into its model's context, OverLimit where no minute of limits.yaml can.
 

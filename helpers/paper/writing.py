@@ -21,17 +21,7 @@ from ..macros import MARK, camel, place, signs
 from ..run import notebooks
 from ..run.notebooks import available, collects, experiment_of, run_all
 from ..types import Estimate
-from .facts import (
-    bibliography,
-    checklist,
-    checklist_tex,
-    facts,
-    filled,
-    macro_of,
-    methods_tex,
-    numbers_tex,
-    of_results,
-)
+from .facts import bibliography, checklist, checklist_tex, facts, filled, macro_of, methods_tex, numbers_tex, of_results
 from .layout import (
     POINTS,
     SMALLEST,

@@ -83,11 +83,7 @@ def bca_totals(
 
 
 def bca_bounds(
-    value: float,
-    replicates: np.ndarray,
-    jackknife: np.ndarray,
-    level: float = 0.95,
-    counts: np.ndarray | None = None,
+    value: float, replicates: np.ndarray, jackknife: np.ndarray, level: float = 0.95, counts: np.ndarray | None = None
 ) -> tuple[float, float]:
     """The two BCa quantiles of the replicates; NaN where all of them lie on one side of the value.
 

@@ -490,12 +490,7 @@ RANGES = {"rate": (0.0, 1.0), "pp": (-1.0, 1.0), "alpha": (-1.0, 1.0)}
 
 
 def estimate(
-    id: str,
-    where: Mapping[str, str],
-    interval: Interval,
-    data: str,
-    unit: str = "rate",
-    span: Span = None,
+    id: str, where: Mapping[str, str], interval: Interval, data: str, unit: str = "rate", span: Span = None
 ) -> Estimate:
     """An interval with its name and place, cut to what such a number can be: `span`, else that of its unit in RANGES.
 

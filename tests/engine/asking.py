@@ -95,11 +95,7 @@ def body_of(dialect: str, text: str = "VERDICT-5eed: A", finish: Any = "stop", *
 
 
 def ask(
-    requests: Iterable[Request],
-    folder: Path,
-    clock: FakeClock | None = None,
-    real_time: bool = False,
-    **options: Any,
+    requests: Iterable[Request], folder: Path, clock: FakeClock | None = None, real_time: bool = False, **options: Any
 ) -> dict[str, Completion]:
     """`complete_all` with money enough, in an event loop of its own."""
     time = Clock() if real_time else (clock or FakeClock()).clock()

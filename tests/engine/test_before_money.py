@@ -334,12 +334,7 @@ def test_every_entry_gives_what_the_table_s_own_calculation_gives() -> None:
         now = datetime.now(UTC)
         for read, written in TOKENS:
             expected = model.calc_price(Usage(input_tokens=read, output_tokens=written), provider).total_price
-            assert price(model, now, read, written) == float(expected), (
-                provider.id,
-                model.id,
-                read,
-                written,
-            )
+            assert price(model, now, read, written) == float(expected), (provider.id, model.id, read, written)
 
 
 def test_tiers_are_among_what_was_compared() -> None:

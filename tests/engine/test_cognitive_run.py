@@ -371,8 +371,7 @@ def _judge(folder: Path, trials: list[Trial]) -> list[Judgment]:
 
 @pytest.mark.parametrize("structured", [True, False], ids=["structured", "text"])
 @pytest.mark.parametrize(
-    ("place", "readable"),
-    [("before", False), ("inside", True), ("after", False), ("none", False)],
+    ("place", "readable"), [("before", False), ("inside", True), ("after", False), ("none", False)]
 )
 def test_a_quoted_verdict_is_never_the_judges(
     serve: Any, tmp_path: Path, place: str, readable: bool, structured: bool

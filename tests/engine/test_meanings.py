@@ -192,9 +192,7 @@ class Slow:
         raise AssertionError("it was waited for to the end")
 
 
-def test_a_call_ends_after_its_time_and_the_address_is_asked_slower(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_call_ends_after_its_time_and_the_address_is_asked_slower(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a second from when it is sent: those that wait for a place lose nothing of their time."""
     slow, records = Slow(20.0), list[Completion]()
     model = replace(MODELS["own"], name="slow", timeout_seconds=0.2)

@@ -147,7 +147,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "mt_bench_blind": {"candidates": KINDS[:6], "repeats": 2, "question_limit": 3},
     "hinting_groups": {"candidates": KINDS[:6], "repeats": 2, "question_limit": 2, "hints": HINTS},
     "quality_self_preference": {
-        **{"candidates": KINDS[:6], "editor": "openai_schema", "paraphrase": True, "question_limit": 2},
+        **{"candidates": KINDS[:6], "editor": "openai_schema", "paraphrase": True, "question_limit": 2}
     },
     "arena_hard_position_bias": {"candidates": KINDS[2:5], "baselines": ["sim_text"], "question_limit": 6},
     "cognitive_biases": {"question_limit": 28},

@@ -165,11 +165,7 @@ def test_structured_nonce() -> None:
     """The nonce is read from the schema, from what the prompt tells, or from the delimiters, planted ones excluded."""
     delimited = JUDGE_PROMPT.partition("\n\nEnd with")[0]
     told = f'"id": the text "beef"\n{delimited}\n\nReply with JSON.\n- "id": the text "5eed0002"'
-    for asked, prompt, nonce in [
-        (SCHEMA, told, "5eed0001"),
-        (FREE, told, "5eed0002"),
-        (FREE, delimited, "5eed0001"),
-    ]:
+    for asked, prompt, nonce in [(SCHEMA, told, "5eed0001"), (FREE, told, "5eed0002"), (FREE, delimited, "5eed0001")]:
         assert json.loads(polite(Call("openai", "m", "", prompt, asked)).text)["id"] == nonce
 
 

@@ -96,11 +96,7 @@ def test_ten_points_planted_in_one_hint_are_found_after_holm(runs: int) -> None:
 
 @pytest.mark.parametrize(
     ("world", "spread", "runs"),
-    [
-        ("plain", 0.0, FAST),
-        ("lost", 0.8, FAST),
-        pytest.param("lost", 0.8, MANY, marks=pytest.mark.slow),
-    ],
+    [("plain", 0.0, FAST), ("lost", 0.8, FAST), pytest.param("lost", 0.8, MANY, marks=pytest.mark.slow)],
 )
 def test_size_and_coverage_without_an_effect(world: str, spread: float, runs: int) -> None:
     """Effects that differ by question are shifted so that they are 0 on average over the population."""

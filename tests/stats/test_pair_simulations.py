@@ -124,10 +124,7 @@ def test_a_difference_of_plain_log_odds_is_not_zero_where_nothing_but_damage_hap
 # --- (a) no self-preference: edits damage texts, for every judge alike ------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("world", "runs"),
-    [("lost", FAST), pytest.param("lost", 400, marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize(("world", "runs"), [("lost", FAST), pytest.param("lost", 400, marks=pytest.mark.slow)])
 def test_damage_alone_is_not_called_an_effect(world: str, runs: int) -> None:
     """Unequal judges, habits of place, losses by verdict, damage that differs by text; the truth is 0."""
     found = replications(world, runs)

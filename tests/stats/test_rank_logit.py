@@ -387,11 +387,7 @@ def assert_refused(fit: RankLogit, *words: str) -> None:
     for word in words:
         assert word in fit.problem
     vendors = [n[11:-1] for n in fit.names if n.startswith("own_vendor")] or ["claude"]
-    for helper in (
-        models.self_preference,
-        models.family_preference,
-        models.marginal_effect,
-    ):
+    for helper in (models.self_preference, models.family_preference, models.marginal_effect):
         found = helper(fit, vendors[0])
         assert math.isnan(found.value) and math.isnan(found.low) and found.method == fit.problem
     assert math.isnan(models.combination(fit, {"own_vendor[claude]": 1}).value)

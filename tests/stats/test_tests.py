@@ -13,12 +13,7 @@ from statsmodels.stats.power import TTestPower
 
 from helpers.stats.intervals import numbered, renumbered
 from helpers.stats.models import paired_log_odds
-from helpers.stats.power import (
-    detectable_effect,
-    detectable_mcnemar,
-    provable_margin,
-    questions_for,
-)
+from helpers.stats.power import detectable_effect, detectable_mcnemar, provable_margin, questions_for
 from helpers.stats.tests import benjamini_hochberg, discordance, holm, mcnemar_exact, redeal, sign_flip
 from tests.simulation import cr2_by_matrices
 
