@@ -18,9 +18,9 @@ SDKS = ("openai", "anthropic", "google")
 #: What is compared of each SDK.
 EACH = ("ours", "bare")
 PACKAGES = {"openai": "openai", "anthropic": "anthropic", "google": "google-genai"}
-#: How long a reply takes beside the bare loops (services take longer), and beside peers: there so short that their CPU
-#: time is what limits them.
-BARE_MILLISECONDS, PEER_MILLISECONDS, AT_ONCE = 1000.0, 200.0, 64
+#: How long a reply takes where rates are compared with those of bare loops (services take longer), and where CPU time
+#: is, and peers are: there so short that it is what limits a program.
+SLOW, FAST, AT_ONCE = 1000.0, 200.0, 64
 #: What happens once is removed: what 2,200 calls cost less what 200 cost.
 LITTLE, MUCH = 200, 2_200
 #: How often ours and the bare loop take turns within a round: a machine's speed can change within one turn.
@@ -130,25 +130,28 @@ def many(command: Command, runs: int, calls: int) -> list[tuple[Cost, Cost]]:
     return found
 
 
-def beside_bare(found: Mapping[str, Sequence[PerCall]]) -> str:
-    """Our path and the bare loops, SDK by SDK, as a table."""
+def beside_bare(slow: Mapping[str, Sequence[PerCall]], fast: Mapping[str, Sequence[PerCall]]) -> str:
+    """Our path and the bare loops, SDK by SDK, as a table: rates at a slow server, CPU time at a fast one."""
     rows = []
     for sdk in SDKS:
-        ours, bare = (found[f"{whose} {sdk}"] for whose in EACH)
+        ours, bare = (slow[f"{whose} {sdk}"] for whose in EACH)
         rates = [our.rate / its.rate for our, its in zip(ours, bare, strict=True)]
-        cpus = [our.cpu / its.cpu for our, its in zip(ours, bare, strict=True)]
+        idle = [our.cpu / its.cpu for our, its in zip(ours, bare, strict=True)]
+        busy = [fast[f"{whose} {sdk}"] for whose in EACH]
+        cpus = [our.cpu / its.cpu for our, its in zip(*busy, strict=True)]
         rows.append(
             [
                 sdk,
                 spread([each.rate for each in ours], 0),
                 spread([each.rate for each in bare], 0),
                 f"{spread(rates)} ({goal(rates, 0.95, most=False)})",
-                spread([each.cpu for each in ours]),
-                spread([each.cpu for each in bare]),
+                *(spread([each.cpu for each in one]) for one in busy),
                 f"{spread(cpus)} ({goal(cpus, 2, most=True)})",
+                spread(idle),
             ]
         )
-    head = ["SDK", "ours, calls/s", "bare, calls/s", "rate over bare", "ours, CPU ms", "bare, CPU ms", "CPU over bare"]
+    head = ["SDK", "ours, calls/s", "bare, calls/s", "rate over bare"]
+    head += ["ours, CPU ms", "bare, CPU ms", "CPU over bare", "the same at the slow server"]
     return table(head, rows)
 
 
@@ -189,32 +192,29 @@ def section(runs: int, little: int = LITTLE, much: int = MUCH, calls: int = MANY
         prompts = Path(folder) / "prompts.jsonl"
         write(prompts, much)
         size = prompts.stat().st_size / much
-        with server(BARE_MILLISECONDS) as port:
+        with server(SLOW) as port:
             every = programs(port, prompts)
-            found = rounds({name: every[name] for name in every if name not in PEERS}, runs, little, much)
-        with server(PEER_MILLISECONDS) as port:
+            slow = rounds({name: every[name] for name in every if name not in PEERS}, runs, little, much)
+        with server(FAST) as port:
             every = programs(port, prompts)
-            names = [name for name in ("ours openai", "bare openai", *PEERS) if name not in absent]
-            beside = rounds({name: every[name] for name in names}, runs, little, much)
+            fast = rounds({name: every[name] for name in every if name not in absent}, runs, little, much)
             stored = many(every["ours openai"], runs, calls)
     peers = "; ".join(version_in(peer) for name, peer in PEERS.items() if name not in absent) or "none"
     return f"""
-A local server answers after {BARE_MILLISECONDS:.0f} ms, {AT_ONCE} calls at once, {size / 1000:.1f} KB of prompt and
-schema a call. Ours: build, call, parse, durable append, progress, a budget by the table of prices, a key that is looked
-for in each reply. Bare: the same public method of the SDK on the same transport in a loop, called as its documentation
-does, prompts read from a file.
+A local server answers after {SLOW:.0f} ms (rates) or {FAST:.0f} ms (CPU time), {AT_ONCE} calls at once,
+{size / 1000:.1f} KB of prompt and schema a call. Ours: build, call, parse, durable append, progress, a budget by the
+table of prices, a key that is looked for in each reply. Bare: the same public method of the SDK on the same transport
+in a loop, called as its documentation does, prompts read from a file.
 Each number is what {much - little:,} calls more cost ({much:,} less {little:,}), in user and system time of the
 process. Ours and the bare loops make both in one process that has made {little:,} before; a round takes the medians of
 {TURNS} turns.
 {versions([*PACKAGES.values(), "aiohttp", "httpx2"])}.
 
-{beside_bare(found)}
+{beside_bare(slow, fast)}
 
-Peers, each in an environment of its own ({peers}), inspect_ai with its default settings, at a server that answers after
-{PEER_MILLISECONDS:.0f} ms, as ours and the bare loop do here, too (CPU over bare there:
-{spread([our.cpu / its.cpu for our, its in zip(beside["ours openai"], beside["bare openai"], strict=True)])}).
+Peers at the fast server, each in an environment of its own ({peers}); inspect_ai with its default settings.
 
-{beside_peers(beside, absent)}
+{beside_peers(fast, absent)}
 
 {of_many(stored, calls)}
 """

@@ -112,9 +112,9 @@ def test_what_happens_once_is_removed_and_ratios_are_of_the_same_round() -> None
     # Of three rounds one is disturbed for both: the ratio of that round is as it was.
     found["bare openai"] = [judging.PerCall(500.0, 0.8), judging.PerCall(400.0, 0.5), judging.PerCall(500.0, 0.8)]
     found["ours openai"] = [judging.PerCall(490.0, 1.0), judging.PerCall(200.0, 1.0), judging.PerCall(490.0, 1.0)]
-    row = next(line for line in judging.beside_bare(found).splitlines() if line.startswith("| openai"))
+    row = next(line for line in judging.beside_bare(found, found).splitlines() if line.startswith("| openai"))
     assert "0.98 [0.50, 0.98] (at least 0.95: met)" in row
-    assert "1.25 [1.25, 2.00] (at most 2.00: met) |" in row
+    assert "1.25 [1.25, 2.00] (at most 2.00: met) | 1.25 [1.25, 2.00] |" in row
     found |= {"inspect_ai": [judging.PerCall(50.0, 5.0)] * 3, "litellm": [judging.PerCall(300.0, 4.0)] * 3}
     found["a client per call"] = [judging.PerCall(50.0, 30.0)] * 3
     told = judging.beside_peers(found, {})
