@@ -127,7 +127,7 @@ def _names(source: str) -> frozenset[str]:
 
 def _insert(source: str, where: object, variables: Mapping[str, Any]) -> str:
     try:
-        return _compiled(source).render(variables)
+        return _compiled(source).render(variables) if "{" in source else source  # as most system texts are
     except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError) as error:
         raise ValueError(f"{where}: {error}; given: {_names_of(variables)}") from error
 
