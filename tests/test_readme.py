@@ -218,7 +218,7 @@ def test_every_variable_that_may_hold_a_key_is_named() -> None:
 
 def test_the_rule_of_the_control_group_is_that_of_the_config() -> None:
     days = load_config("hinting_groups").max_age_days
-    assert f"at most `max_age_days` of config.yaml, {days}, older), else it is asked again" in FLAT
+    assert f"at most `max_age_days` of config.yaml, {days}, older); otherwise it is sampled again" in FLAT
 
 
 def test_the_models_of_the_examples_exist() -> None:

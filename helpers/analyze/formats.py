@@ -114,7 +114,7 @@ def pairwise(cells: Cells) -> Verdicts:
 
 
 def _game(row: Row, pair: tuple[str, str]) -> dict[str, object]:
-    """What a row says of a pair; of `won` and `gold` the sign, above 0 for whoever stands first."""
+    """What a row says about a pair; `won` and `gold` are signs, above 0 for the answer shown first."""
     turned = row.shown[0] != pair[0]
     lengths = row.lengths[::-1] if turned else row.lengths
     first, second = row.verdict.value if row.verdict.style == "scores" else (NAN, NAN)
@@ -383,7 +383,7 @@ def fastchat_single(path: Path) -> Verdicts:
     def read(record: Record) -> dict[str, Any]:
         judge, score = record.get("judge") or UNKNOWN, record.number("score")
         judge = judge[0] if isinstance(judge, list) else judge
-        turn = Record(turn=record.get("turn") or 1).whole("turn", 1) - 1
+        turn = Record(turn=record.get("turn") or 1).whole_number("turn", 1) - 1
         question, model = record.id("question_id"), record.text("model")
         key = (str(judge), question, model, str(turn))
         repeat = turn + TURNS * seen[key]

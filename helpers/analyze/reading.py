@@ -451,7 +451,7 @@ def cells(raw: Raw, positive: str = "") -> Cells:
             for style, place in styles.items()
         )
         raise ValueError(f"{words}. One file holds one style of verdicts: split it")
-    # That no reply had a verdict is a result; of which style it is, the candidates tell.
+    # A file without any readable verdict is a result, too; its style follows from the number of candidates.
     sizes = [len(row.shown) for row in rows]
     style = next(iter(styles), {1: "scores", 2: "label"}.get(max(sizes), "ranking"))
     expected = 2 if style == "label" else sizes[0]

@@ -26,7 +26,7 @@ from ..words import display_name, lines, plain
 from ..words.numbers import declared_by
 from .analysis import COMPUTED, DATA, EVERYBODY, HERE, KINDS, MOST, WORDS, Analysis, analyze, condition_names
 
-#: Numbers of a condition that stand elsewhere, and those of places that no sentence needs, and of which there may be
+#: Numbers of a condition that are reported elsewhere, and numbers by place that have no sentence: there may be
 #: thousands.
 BESIDE = ("unreadable_share", "change_rate_repeat", "loss_change")
 UNSAID = ("win_rate", "first_position_sensitivity", "flip_by_gap", "candidate_win_rate")

@@ -212,7 +212,7 @@ def _field_text(name: str, record: Record, stem: str) -> str:
         return stem
     if name == "turn":
         turn = int(value) if isinstance(value, str) and value.isdecimal() else value
-        return f", turn {Record(turn=turn).whole(name, 1)}" if name in record else ""
+        return f", turn {Record(turn=turn).whole_number(name, 1)}" if name in record else ""
     if name == "judge" and isinstance(value, list) and value:
         return checked_text(value[0], name)
     return record.id(name) if name in ("question_id", "idx") else record.text(name)
@@ -373,11 +373,11 @@ def load_votes(people: str | Path, judges: str | Path | None = None, *, who: str
     for kind, game in voted:
         if game.baseline == game.candidate and not panda:
             raise ValueError(f"question {game.question_id}: fields 'model_a' and 'model_b' both hold {game.baseline!r}")
-        turn = game.source.rpartition(", ")[2]
-        about = ("MT-Bench", game.question_id, f"{game.question_id}, {turn}: {game.baseline}, {game.candidate}", turn)
-        about = ("PandaLM", clusters[game.question_id], game.question_id, "none") if panda else about
-        word = None if game.score == INCONSISTENT else _WORDS.get(game.verdict or "")
-        rows.append((*about, game.judge, kind, word, "ok" if word else "unreadable" if panda else "inconsistent"))
+        id, turn = game.question_id, game.source.rpartition(", ")[2]
+        mt_bench = ("MT-Bench", id, f"{id}, {turn}: {game.baseline}, {game.candidate}", turn)
+        about = ("PandaLM", clusters[id], id, "none") if panda else mt_bench
+        word = None if (differ := game.score == INCONSISTENT) else _WORDS.get(game.verdict or "")
+        rows.append((*about, game.judge, kind, word, "ok" if word else "inconsistent" if differ else "unreadable"))
     frame = pd.DataFrame(rows, columns=list(VOTE_COLUMNS))
     frame["verdict"] = frame["verdict"].astype(object).where(frame["verdict"].notna(), None)
     return frame

@@ -120,7 +120,7 @@ def _pair(
     task: str = "correct",
     dose: int = 0,
 ) -> Row:
-    """What was judged: the judge's answer and another's (`models`), of which the judge's is `own`: right or wrong."""
+    """What was judged: an answer of the judge, which is `own` (right or wrong), and one of another model."""
     sides = [*zip((own, OTHER[own]), models, labels, strict=True)]
     return {
         "question_id": question.id,

@@ -41,8 +41,8 @@ def read_sets(
     """The records of each file that `source` means, and which of the mappers reads its format (`question_sets.toml`).
 
     By default these are the questions of the hub entry, or else its answers, which hold theirs. JSON and Parquet files
-    of the hub, and of a folder laid out as data sets are there, of which the validation split is taken, are read by the
-    library `datasets`, each column with its type.
+    of the hub, and of a folder laid out like a data set there (its validation split), are read by the library
+    `datasets`, each column with its type.
     """
     splits = [] if source == "hub" else sorted(Path(source).expanduser().glob(SPLIT))
     what = what or ("questions" if hub and hub.get("questions") else "answers")
@@ -181,7 +181,7 @@ def _plain(record: Record) -> Question:
 
 
 def _mt_bench(record: Record) -> Question:
-    number, category = record.whole("question_id", 0), record.text("category")
+    number, category = record.whole_number("question_id", 0), record.text("category")
     turns = record.typed("turns", list, "a list that begins with the question's text", needed=True)
     reference = record.typed("reference", list, "a list with a text for each turn")
     answer = checked_text(reference[0], "reference", blank=True) if reference else None

@@ -85,7 +85,7 @@ class Record(dict[str, Any]):
             raise ValueError(f"neither {' nor '.join(map(repr, names))}; found {', '.join(self) or 'no field'}")
         return str(self[name]) if type(self.get(name)) is int else self.text(name)
 
-    def whole(self, name: str, least: int) -> int:
+    def whole_number(self, name: str, least: int) -> int:
         """The whole number in a field, from `least` up."""
         value = self.get(name)
         refuse_if(type(value) is not int or value < least, name, value, f"a whole number from {least} up")
