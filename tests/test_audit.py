@@ -340,7 +340,7 @@ def test_a_fair_judge_is_fair_however_noisy_and_the_card_says_what_it_could_have
         found = findings(judged({"noise": noise, "sharpness": 2.0}, id=id))
         alarms += any(each.in_words == "biased" for each in found.values())
         for each in found.values():
-            assert each.in_words != "cannot be told" and (each.smallest > 0) != (each.moved > 0)
+            assert each.in_words != "cannot tell" and (each.smallest > 0) != (each.moved > 0)
             assert each.in_words == "biased" or "would have been found" in each.words
     assert alarms <= 1  # one in 20 is what the correction allows; the slow tests measure it
 
@@ -360,10 +360,10 @@ def test_a_judge_that_never_says_anything_else_passes_nothing() -> None:
     constant = table.assign(sign=table["sign"].where(table["sign"].isna(), 1.0), points=table["points"] * 0 + 70)
     found = findings(constant)
     assert found["order"].in_words == found["identical"].in_words == "biased"
-    assert {found[name].in_words for name in PROBES if name not in ("order", "identical")} == {"cannot be told"}
+    assert {found[name].in_words for name in PROBES if name not in ("order", "identical")} == {"cannot tell"}
     assert "same 70 points" in found["anchor"].words and "50.0 %" in found["length"].words
     tied = table.assign(sign=table["sign"] * 0, points=table["points"])
-    assert {each.in_words for name, each in findings(tied).items() if name != "anchor"} == {"cannot be told"}
+    assert {each.in_words for name, each in findings(tied).items() if name != "anchor"} == {"cannot tell"}
 
 
 def test_one_that_tosses_coins_is_not_taken_for_fair() -> None:
@@ -371,7 +371,7 @@ def test_one_that_tosses_coins_is_not_taken_for_fair() -> None:
     table = drawn(rng)
     tossed = table.assign(sign=np.where(table["sign"].isna(), np.nan, rng.choice([-1.0, 1.0], len(table))))
     found = findings(tossed)
-    assert {found[name].in_words for name in PROBES if name != "anchor"} == {"cannot be told"}
+    assert {found[name].in_words for name in PROBES if name != "anchor"} == {"cannot tell"}
 
 
 def test_nothing_moved_is_no_bias_shown_with_what_would_have_been_found() -> None:
@@ -403,7 +403,7 @@ def test_where_not_even_the_largest_effect_would_be_found_nothing_is_told() -> N
     tossed = table["sign"].where(~rows, table["question"].astype(str).map(sides)).mask(gone)
     each = findings(table.assign(sign=tossed, outcome=np.where(gone, "refused", "ok")))["identical"]
     assert each.smallest > 1 and each.estimate.clusters == 12 and each.read == 24
-    assert each.in_words == "cannot be told" and "even the largest effect can be missed" in each.words
+    assert each.in_words == "cannot tell" and "even the largest effect can be missed" in each.words
     assert "would have been found" not in each.words
 
 
@@ -416,11 +416,11 @@ def test_lost_replies_are_counted_by_name_and_never_scored(kind: str) -> None:
     )
     assert measuring.outcomes(gone).loc["all", kind] == lost.sum()
     found = findings(gone)
-    assert found["length"].in_words == found["authority"].in_words == "cannot be told"
+    assert found["length"].in_words == found["authority"].in_words == "cannot tell"
     for name, each in found.items():
         assert each.estimate.n == each.read < each.asked, name
     everything = table.assign(sign=np.nan, points=np.nan, outcome=kind)
-    assert {each.in_words for each in findings(everything).values()} == {"cannot be told"}
+    assert {each.in_words for each in findings(everything).values()} == {"cannot tell"}
 
 
 def test_a_comparison_without_its_control_does_not_count() -> None:

@@ -91,7 +91,7 @@ def test_the_figure_says_verdict_number_and_what_would_have_been_found() -> None
     for part in ("biased", "+40.0 pp  (20 to 60)", "no bias shown (a hint)", "found from 35 pp", "3 of 24 read"):
         assert part in shown
     assert "SIMULATED" not in shown and card.caption == "Words."
-    assert "order: biased" in card.alt and "length: cannot be told" in card.alt
+    assert "order: biased" in card.alt and "length: cannot tell" in card.alt
     assert card.render("svg") == card.render("svg")
 
 

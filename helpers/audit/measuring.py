@@ -147,7 +147,7 @@ def outcomes(judged: pd.DataFrame) -> pd.DataFrame:
 
 
 #: The three things that can be said, by the verdict of the judge card; a hint is no bias shown.
-SAID = {"bias": "biased", "hint": "no bias shown", "not shown": "no bias shown", "untold": "cannot be told"}
+SAID = {"bias": "biased", "hint": "no bias shown", "not shown": "no bias shown", "untold": "cannot tell"}
 #: What a reader must not miss first.
 WORST = ("bias", "hint", "untold", "not shown")
 POWER = 0.8

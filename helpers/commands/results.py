@@ -47,7 +47,7 @@ def audit(
     """Ask one judge a frozen battery of some 600 short calls, and say which manipulations move its verdicts.
 
     Order, letters, identical pairs, length, authority, bandwagon, names, anchor: of each an interval, what would have
-    been found, and one of: biased, no bias shown, cannot be told. First comes the plan with the most that it can cost;
+    been found, and one of: biased, no bias shown, cannot tell. First comes the plan with the most that it can cost;
     a second run asks nothing. Exit code 1 with --plan where --budget-usd is less.
     """
     from .. import audit as room
