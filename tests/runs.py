@@ -13,17 +13,20 @@ from typing import Any
 from helpers import datasets, paths, run
 from helpers.biases import top_choice
 from helpers.config import load_experiment, read_yaml
-from helpers.types import Estimate, Experiment
+from helpers.types import Estimate, Experiment, short_hash
 from helpers.words.numbers import load_numbers
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="recuse-tests-", ignore_cleanup_errors=True)
 
 
 def settled(name: str = "mt_bench_blind", **parameters: Any) -> Experiment:
-    """An experiment with these parameters; its replies and results go to a folder that vanishes after the session."""
+    """An experiment with these parameters; its replies and results go to a folder that vanishes after the session.
+
+    Equal runs share their replies; others have a store of their own, for each stage reads all of it.
+    """
     folder = Path(_FOLDER.name)
-    given = {"store": str(folder / "replies"), "out": str(folder / "out"), **parameters}
-    return load_experiment(name, **given)
+    store = folder / "replies" / short_hash(name, *(f"{key}={parameters[key]!r}" for key in sorted(parameters)))
+    return load_experiment(name, **{"store": str(store), "out": str(folder / "out"), **parameters})
 
 
 def asked(name: str = "mt_bench_blind", **parameters: Any) -> run.Asked:

@@ -11,7 +11,7 @@ from ..stats.standing import BY
 from ..types import Estimate
 from ..words import plain
 from .curves import most_panels, plot_curves
-from .intervals import Drawn, Row, plot_intervals, reference
+from .intervals import Row, plot_intervals, reference
 from .points import (
     BIASES,
     MEAN,
@@ -30,7 +30,7 @@ from .points import (
     short,
     source_name,
 )
-from .style import COLOURS, GREY, INK, Figure, Look, Style, finished, settings, style as style_of
+from .style import COLOURS, GREY, INK, Drawn, Figure, Look, Style, style as style_of
 from .tiles import Cell, plot_table
 
 if TYPE_CHECKING:
@@ -131,26 +131,25 @@ def show_bias_effects(
         *([RANDOM] if chance else []),
     ]
     names = {None: "mean over judges", RANDOM: "answers at random"}
-    with settings(look.rc):
-        if many:
-            drawn = _table(at, biases, columns, names, stars, axis, title, look)
-        else:
-            rows = [
-                Row(names.get(who) or short(who, 28), at.get((data, bias, who)), data, bias_title(bias),
-                    look=MEAN if who is None else who if who is RANDOM else looks[who],
-                    star=who is not RANDOM and _starred(at.get((data, bias, who)), stars))
-                for data, group in by_data(shown).items() for bias in _ordered(group) for who in columns
-            ]  # fmt: skip
-            drawn = plot_intervals(rows, look, axis, title=title)
-        words = f"{WORDS.get(id, title)}."
-        if stars:
-            starred = any(_starred(each, stars) for each in shown)
-            mark = "Outlined" if many else "Stars"
-            words += f" {f'{mark}: p' if starred else 'No star: no p'} < {LEVEL:.2f} after correction ({correction})."
-        words += " Grey: expected of answers at random." if chance else ""
-        text = alt(f"{'Table' if many else 'Dot plot'} of {id.replace('_', ' ')} by bias and judge", shown, most=72)
-        caption_text = _captioned(words + drawn.words, shown, estimates, "No interval" if many else "Open markers")
-        return finished(name, drawn.figure, caption_text, text, look)
+    if many:
+        drawn = _table(at, biases, columns, names, stars, axis, title, look)
+    else:
+        rows = [
+            Row(names.get(who) or short(who, 28), at.get((data, bias, who)), data, bias_title(bias),
+                look=MEAN if who is None else who if who is RANDOM else looks[who],
+                star=who is not RANDOM and _starred(at.get((data, bias, who)), stars))
+            for data, group in by_data(shown).items() for bias in _ordered(group) for who in columns
+        ]  # fmt: skip
+        drawn = plot_intervals(rows, look, axis, title=title)
+    words = f"{WORDS.get(id, title)}."
+    if stars:
+        starred = any(_starred(each, stars) for each in shown)
+        mark = "Outlined" if many else "Stars"
+        words += f" {f'{mark}: p' if starred else 'No star: no p'} < {LEVEL:.2f} after correction ({correction})."
+    words += " Grey: expected of answers at random." if chance else ""
+    text = alt(f"{'Table' if many else 'Dot plot'} of {id.replace('_', ' ')} by bias and judge", shown, most=72)
+    caption_text = _captioned(words + drawn.words, shown, estimates, "No interval" if many else "Open markers")
+    return drawn.finished(name, caption_text, text)
 
 
 def _table(
@@ -228,16 +227,15 @@ def show_bias_values(
                 lost, points = lost + sum(value != value for value in values), points + len(values)
                 rows.append(Row(short(judge, 28), each, data, bias_title(bias), look=looks[judge],
                                 values=[float(value) for value in values if value == value]))  # fmt: skip
-    with settings(look.rc):
-        title = "How far each scenario's answers move towards where the bias pulls"
-        drawn = plot_intervals(rows, look, "effect on a scenario (score)", limits=(-1.1, 1.1), title=title)
-        words = (
-            f"{title} (-1 to 1; dashed: not at all), a small point a scenario, averaged over its wordings and repeats; "
-            f"below them the mean over all pairs.{drawn.words}"
-        )
-        words += f" Without a point: {lost} of {points} scenarios with no value that is defined." if lost else ""
-        text = alt("Strips of the values of scenarios by bias and judge, with their mean", shown, most=72)
-        return finished(name, drawn.figure, _captioned(words, shown, estimates), text, look)
+    title = "How far each scenario's answers move towards where the bias pulls"
+    drawn = plot_intervals(rows, look, "effect on a scenario (score)", limits=(-1.1, 1.1), title=title)
+    words = (
+        f"{title} (-1 to 1; dashed: not at all), a small point a scenario, averaged over its wordings and repeats; "
+        f"below them the mean over all pairs.{drawn.words}"
+    )
+    words += f" Without a point: {lost} of {points} scenarios with no value that is defined." if lost else ""
+    text = alt("Strips of the values of scenarios by bias and judge, with their mean", shown, most=72)
+    return drawn.finished(name, _captioned(words, shown, estimates), text)
 
 
 #: The published metrics, with the bias that each is of where that is not said, and its form in words.
@@ -284,20 +282,19 @@ def show_noise_metrics(
                     for judge in looks if (data, metric, bias_name, judge) in at
                     for part, (words, drawn) in PARTS.items() if metric + part in there
                 ]  # fmt: skip
-    with settings(look.rc):
-        title = "Published metrics of bias, beside what noise alone gives"
-        legend = {words: drawn for part, (words, drawn) in PARTS.items() if any(m + part in there for m in METRICS)}
-        drawn = plot_intervals(rows, look, "metric (score)", legend=legend, title=title)
-        words = (
-            "In each row: a metric of bias as published, the same metric of two answers to one control, in which there "
-            f"is no bias but noise, and the difference of both. Dashed: 0.{drawn.words}"
-        )
-        without = dict.fromkeys(METRICS[id][0] for id in METRICS if id in ids and f"{id}_placebo" not in ids)
-        if without:
-            words += f" Without a repeat to compare with: {', '.join(bias_title(bias) for bias in without)}."
-        placed = [each if "bias" in each.where else _with_bias(each) for each in shown]
-        text = alt(title, shown, {id: id.replace("_", " ") for id in ids}, 48)
-        return finished(name, drawn.figure, _captioned(words, placed, estimates), text, look)
+    title = "Published metrics of bias, beside what noise alone gives"
+    legend = {words: drawn for part, (words, drawn) in PARTS.items() if any(m + part in there for m in METRICS)}
+    drawn = plot_intervals(rows, look, "metric (score)", legend=legend, title=title)
+    words = (
+        "In each row: a metric of bias as published, the same metric of two answers to one control, in which there "
+        f"is no bias but noise, and the difference of both. Dashed: 0.{drawn.words}"
+    )
+    without = dict.fromkeys(METRICS[id][0] for id in METRICS if id in ids and f"{id}_placebo" not in ids)
+    if without:
+        words += f" Without a repeat to compare with: {', '.join(bias_title(bias) for bias in without)}."
+    placed = [each if "bias" in each.where else _with_bias(each) for each in shown]
+    text = alt(title, shown, {id: id.replace("_", " ") for id in ids}, 48)
+    return drawn.finished(name, _captioned(words, placed, estimates), text)
 
 
 def _with_bias(each: Estimate) -> Estimate:
@@ -379,28 +376,27 @@ def show_anchor_response(
         each for group in by_data(shown).values() for bias in _ordered(group) for judge in looks
         for each in group if (each.where["bias"], each.where["judge"]) == (bias, judge)
     ]  # fmt: skip
-    with settings(look.rc):
-        if len(ranked) > most_panels(3, 12, look):
-            order = by_value(range(len(ranked)), {i: each.value for i, each in enumerate(ranked)})
-            rows = [
-                Row(short(e.where["judge"], 28), e, e.data, bias_title(e.where["bias"]), look=looks[e.where["judge"]])
-                for e in (ranked[i] for i in order)
-            ]
-            drawn = plot_intervals(rows, look, "slope (0: no effect, 1: all the way)", title=title)
-            reference(drawn.figure.axes[0], 1)
-            figure, words = drawn.figure, f"{words} Sorted by the slope.{drawn.words}"
-        else:
-            figure, alone = _anchor_panels(pairs, ranked, looks, title, look)
-            grouped = "the distance of the number from another reply to the same control"
-            once = "its distance from the control answer, which was asked once: noise alone makes these points rise"
-            grouping = once if alone == len(ranked) else grouped + (f" (where there is none: {once})" if alone else "")
-            words += (
-                f" Points: means of about equal numbers of pairs, grouped by {grouping}; their intervals are "
-                "scenario-clustered t (open: none below 10 scenarios). Line: the slope of the panel, through the mean "
-                "of all pairs; numbers: that slope."
-            )
-        text = alt("Response to a number that is shown: slope by judge and bias", shown, most=48)
-        return finished(name, figure, _captioned(words, shown, estimates), text, look)
+    if len(ranked) > most_panels(3, 12, look):
+        order = by_value(range(len(ranked)), {i: each.value for i, each in enumerate(ranked)})
+        rows = [
+            Row(short(e.where["judge"], 28), e, e.data, bias_title(e.where["bias"]), look=looks[e.where["judge"]])
+            for e in (ranked[i] for i in order)
+        ]
+        drawn = plot_intervals(rows, look, "slope (0: no effect, 1: all the way)", title=title)
+        reference(drawn.figure.axes[0], 1)
+        words += f" Sorted by the slope.{drawn.words}"
+    else:
+        drawn, alone = _anchor_panels(pairs, ranked, looks, title, look)
+        grouped = "the distance of the number from another reply to the same control"
+        once = "its distance from the control answer, which was asked once: noise alone makes these points rise"
+        grouping = once if alone == len(ranked) else grouped + (f" (where there is none: {once})" if alone else "")
+        words += (
+            f" Points: means of about equal numbers of pairs, grouped by {grouping}; their intervals are "
+            "scenario-clustered t (open: none below 10 scenarios). Line: the slope of the panel, through the mean "
+            "of all pairs; numbers: that slope."
+        )
+    text = alt("Response to a number that is shown: slope by judge and bias", shown, most=48)
+    return drawn.finished(name, _captioned(words, shown, estimates), text)
 
 
 def _anchor_panels(
@@ -475,40 +471,33 @@ def show_acceptance(
     words += " lost (coloured), same final outcomes."
     thresholds = {(each.data, each.where["judge"], each.where["condition"]): each for each in fitted}
     shown = [*rates, *fitted]
-    with settings(look.rc):
-        most = most_panels(2, 11, look)
-        if len(looks) > most:
-            shown = fitted
-            if not fitted:
-                raise ValueError(
-                    f"more than {most} judges are shown by acceptance_threshold[judge, condition]; none given"
-                )
-            rows = [
-                Row(short(judge, 28), thresholds.get((data, judge, condition)), data, series=condition,
-                    look=looks[judge] if condition == "treatment" else Look(GREY, "h"))
-                for data in by_data(fitted) for condition in CONDITIONS for judge in looks
-            ]  # fmt: skip
-            drawn = plot_intervals(
-                rows, look, "log of the ratio of gain to stake at which half accept", None, title=title
-            )
-            figure, words = drawn.figure, words + drawn.words
-        else:
-            frame, ends = _gambles(rates, thresholds, looks)
-            finish = _gamble_axes(sorted({float(each.where["ratio"]) for each in rates}), ends)
-            lines = {**looks, **{f"{judge} control": Look(GREY, "h") for judge in looks}}
-            axes = ("gain divided by stake (log axis)", "accepted (%)")
-            legend = {CONDITIONS["control"]: Look(GREY, "h"), CONDITIONS["treatment"]: Look(INK, "o")}
-            figure = plot_curves(pd.DataFrame(frame), lines, look, *axes, finish, high=11, legend=legend, title=title)
-            if fitted:
-                words += (
-                    " At the foot: the fitted ratio at which half accept, with its interval (logistic regression); "
-                )
-                words += "one that reaches the edge runs on, and a ratio outside those asked has no mark."
-        series = {"acceptance_threshold": "threshold (log ratio)", "acceptance_rate": "accepted"}
-        ordered = sorted(shown, key=lambda each: each.id == "acceptance_rate")
-        placed = [each if "bias" in each.where else _with_bias(each) for each in shown]
-        text = alt("Curves of acceptance by judge", ordered, series, 48)
-        return finished(name, figure, _captioned(words, placed, estimates), text, look)
+    most = most_panels(2, 11, look)
+    if len(looks) > most:
+        shown = fitted
+        if not fitted:
+            raise ValueError(f"more than {most} judges are shown by acceptance_threshold[judge, condition]; none given")
+        rows = [
+            Row(short(judge, 28), thresholds.get((data, judge, condition)), data, series=condition,
+                look=looks[judge] if condition == "treatment" else Look(GREY, "h"))
+            for data in by_data(fitted) for condition in CONDITIONS for judge in looks
+        ]  # fmt: skip
+        drawn = plot_intervals(rows, look, "log of the ratio of gain to stake at which half accept", None, title=title)
+        words += drawn.words
+    else:
+        frame, ends = _gambles(rates, thresholds, looks)
+        finish = _gamble_axes(sorted({float(each.where["ratio"]) for each in rates}), ends)
+        lines = {**looks, **{f"{judge} control": Look(GREY, "h") for judge in looks}}
+        axes = ("gain divided by stake (log axis)", "accepted (%)")
+        legend = {CONDITIONS["control"]: Look(GREY, "h"), CONDITIONS["treatment"]: Look(INK, "o")}
+        drawn = plot_curves(pd.DataFrame(frame), lines, look, *axes, finish, high=11, legend=legend, title=title)
+        if fitted:
+            words += " At the foot: the fitted ratio at which half accept, with its interval (logistic regression); "
+            words += "one that reaches the edge runs on, and a ratio outside those asked has no mark."
+    series = {"acceptance_threshold": "threshold (log ratio)", "acceptance_rate": "accepted"}
+    ordered = sorted(shown, key=lambda each: each.id == "acceptance_rate")
+    placed = [each if "bias" in each.where else _with_bias(each) for each in shown]
+    text = alt("Curves of acceptance by judge", ordered, series, 48)
+    return drawn.finished(name, _captioned(words, placed, estimates), text)
 
 
 def _gambles(

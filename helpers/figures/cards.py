@@ -13,7 +13,7 @@ from ..types import Estimate
 from ..words import CARD_VERDICTS, CardLine, plain
 from .intervals import Row, plot_intervals
 from .points import NOT_ESTIMABLE, SOURCES, NothingToDraw, alt, by_data, in_order, scale, short, source_name
-from .style import COLOURS, GREY, Figure, Look, Style, finished, settings, style as style_of
+from .style import COLOURS, GREY, Figure, Look, Style, style as style_of
 from .tiles import Cell, plot_table
 
 #: The sign of each verdict: the fuller the worse, so that it is read without colour.
@@ -161,19 +161,16 @@ def show_judge_forest(lines: Sequence[CardLine], style: str | Style = "paper", n
         for measure in measures(lines)
         for line in sorted((x for x in here if x.measure == measure), key=lambda x: (-x.estimate.value, x.judge))
     ]
-    with settings(look.rc):
-        title = f"Every bias in {UNITS.get(unit, scale(unit)[1])}, measure by measure"
-        legend = {MEANINGS[verdict].split(":")[0]: LOOKS[verdict] for verdict in MEANINGS
-                  if any(line.verdict == verdict for line in here)}  # fmt: skip
-        drawn = plot_intervals(rows, look, UNITS.get(unit, scale(unit)[1]), legend=legend, title=title)
-        counts = [f"{len(group)} of {source_name(data)}" for data, group in by_data(x.estimate for x in here).items()]
-        words = (
-            f"All judges with a verdict, measure by measure, sorted. {KEY} Points: {', '.join(counts)}.{drawn.words}"
-        )
-        others = len(found) - len(here)
-        words += f" {others} numbers in other units stand in the table of the card." if others else ""
-        text = alt("Forest plots of the judge card", [line.estimate for line in here], most=60)
-        return finished(name, drawn.figure, words, text, look)
+    title = f"Every bias in {UNITS.get(unit, scale(unit)[1])}, measure by measure"
+    legend = {MEANINGS[verdict].split(":")[0]: LOOKS[verdict] for verdict in MEANINGS
+              if any(line.verdict == verdict for line in here)}  # fmt: skip
+    drawn = plot_intervals(rows, look, UNITS.get(unit, scale(unit)[1]), legend=legend, title=title)
+    counts = [f"{len(group)} of {source_name(data)}" for data, group in by_data(x.estimate for x in here).items()]
+    words = f"All judges with a verdict, measure by measure, sorted. {KEY} Points: {', '.join(counts)}.{drawn.words}"
+    others = len(found) - len(here)
+    words += f" {others} numbers in other units stand in the table of the card." if others else ""
+    text = alt("Forest plots of the judge card", [line.estimate for line in here], most=60)
+    return drawn.finished(name, words, text)
 
 
 def _verdict_cell(line: CardLine, row: str, column: str, data: str) -> Cell:
@@ -216,31 +213,30 @@ def show_judge_card(
         else Cell(short(who, 22), _measure_title(measure, here.values()), math.nan, "", data)
         for data, who in rows for measure in columns
     ]  # fmt: skip
-    with settings(look.rc):
-        title = "What each judge shows, by its experiment's own test"
-        drawn = plot_table(table, look, "", "Oranges", (0, 1.3), above=True, title=title)
-        words = (
-            "Marks: the verdict of each experiment's own test after its own correction ("
-            + "; ".join(f"{MARKS[verdict]} {meaning}" for verdict, meaning in MEANINGS.items())
-            + "); below it the 95 % interval. Of several comparisons of a judge the gravest is shown, which "
-            "selection makes look larger than it is; a hint is not corrected for how many there were. "
-            "Self-preference is that of all judges of a vendor together. What only describes stands in the table."
-        )
-        left = [
-            f"{len(names) - len(chosen[data])} of {len(names)} ({source_name(data)})"
-            for data, names in ranked(lines).items() if len(names) > len(chosen[data])
-        ]  # fmt: skip
-        if left:
-            words += f" Left out, with less evidence or only described: {', '.join(left)}; the table has all."
-        if "simulated" in chosen:
-            words += f" {source_name('simulated')} test the instrument and say nothing of real models."
-        clauses = []
-        for data, names in chosen.items():
-            facts = {who: [f"{x.measure} {x.verdict} {x.estimate}" for ((d, w), _), x in here.items()
-                           if (d, w) == (data, who) and x.verdict != "described"] for who in names}  # fmt: skip
-            findings = "; ".join(f"{who}: {', '.join(each) or 'only described'}" for who, each in facts.items())
-            clauses.append(f"{source_name(data)}: {findings}.")
-        return finished(name, drawn.figure, words + drawn.words, f"Judge card. {' '.join(clauses)}", look)
+    title = "What each judge shows, by its experiment's own test"
+    drawn = plot_table(table, look, "", "Oranges", (0, 1.3), above=True, title=title)
+    words = (
+        "Marks: the verdict of each experiment's own test after its own correction ("
+        + "; ".join(f"{MARKS[verdict]} {meaning}" for verdict, meaning in MEANINGS.items())
+        + "); below it the 95 % interval. Of several comparisons of a judge the gravest is shown, which "
+        "selection makes look larger than it is; a hint is not corrected for how many there were. "
+        "Self-preference is that of all judges of a vendor together. What only describes stands in the table."
+    )
+    left = [
+        f"{len(names) - len(chosen[data])} of {len(names)} ({source_name(data)})"
+        for data, names in ranked(lines).items() if len(names) > len(chosen[data])
+    ]  # fmt: skip
+    if left:
+        words += f" Left out, with less evidence or only described: {', '.join(left)}; the table has all."
+    if "simulated" in chosen:
+        words += f" {source_name('simulated')} test the instrument and say nothing of real models."
+    clauses = []
+    for data, names in chosen.items():
+        facts = {who: [f"{x.measure} {x.verdict} {x.estimate}" for ((d, w), _), x in here.items()
+                       if (d, w) == (data, who) and x.verdict != "described"] for who in names}  # fmt: skip
+        findings = "; ".join(f"{who}: {', '.join(each) or 'only described'}" for who, each in facts.items())
+        clauses.append(f"{source_name(data)}: {findings}.")
+    return drawn.finished(name, words + drawn.words, f"Judge card. {' '.join(clauses)}")
 
 
 def show_audit_card(
@@ -279,14 +275,13 @@ def show_audit_card(
         rows.append(
             Row(label, line.estimate, line.estimate.data, look=LOOKS[line.verdict], reach=line.smallest, note=note)
         )
-    with settings(look.rc):
-        title = f"What moves {short(judges.pop(), 48)}"
-        axis = "percentage points (grey: may be missed)"
-        drawn = plot_intervals(rows, look, axis, title=title)
-        findings = "; ".join(f"{line.measure}: {words_of[line.verdict]}" for line in lines)
-        text = alt("Card of one audited judge", [line.estimate for line in lines],
-                   {line.estimate.id: line.measure for line in lines})  # fmt: skip
-        return finished(name, drawn.figure, words + drawn.words, f"{text} {findings}.", look)
+    title = f"What moves {short(judges.pop(), 48)}"
+    axis = "percentage points (grey: may be missed)"
+    drawn = plot_intervals(rows, look, axis, title=title)
+    findings = "; ".join(f"{line.measure}: {words_of[line.verdict]}" for line in lines)
+    text = alt("Card of one audited judge", [line.estimate for line in lines],
+               {line.estimate.id: line.measure for line in lines})  # fmt: skip
+    return drawn.finished(name, words + drawn.words, f"{text} {findings}.")
 
 
 class Run(NamedTuple):
@@ -325,19 +320,16 @@ def show_across_runs(
                 line, column = here.get(((data, who), measure)), f"{_measure_title(measure, lines)}\n{short(who, 14)}"
                 table.append(_verdict_cell(line, row, column, data) if line else Cell(row, column, math.nan, "", data))
                 drawn_lines += [(row, line)] if line else []
-    with settings(look.rc):
-        title = f"What each judge shows in {'one run' if len(runs) == 1 else f'{len(runs)} runs'}"
-        drawn = plot_table(table, look, "", "Oranges", (0, 1.3), above=True, title=title)
-        by = f" ({', '.join(varied)})" if varied else ""
-        words = f"{title}{by}, measure by measure; of several numbers of a measure the gravest of each run. "
-        words += "; ".join(f"{MARKS[verdict]} {meaning}" for verdict, meaning in MEANINGS.items()) + "."
-        if len(runs) > 1:
-            words += (
-                " Each run is corrected for itself, and runs that share questions are not independent of each other."
-            )
-        words += f" {left} more judges and measures stand in the table." if left else ""
-        # A setting is a place of a number as its judge is.
-        rows = [replace(x.estimate, where={**x.estimate.where, "run": settings_of}) for settings_of, x in drawn_lines]
-        counts = ", ".join(f"{len(group)} of {source_name(data)}" for data, group in by_data(rows).items())
-        words += f"{drawn.words} Numbers shown: {counts}."
-        return finished(name, drawn.figure, words, alt("Table of the judge cards of several runs", rows, most=60), look)
+    title = f"What each judge shows in {'one run' if len(runs) == 1 else f'{len(runs)} runs'}"
+    drawn = plot_table(table, look, "", "Oranges", (0, 1.3), above=True, title=title)
+    by = f" ({', '.join(varied)})" if varied else ""
+    words = f"{title}{by}, measure by measure; of several numbers of a measure the gravest of each run. "
+    words += "; ".join(f"{MARKS[verdict]} {meaning}" for verdict, meaning in MEANINGS.items()) + "."
+    if len(runs) > 1:
+        words += " Each run is corrected for itself, and runs that share questions are not independent of each other."
+    words += f" {left} more judges and measures stand in the table." if left else ""
+    # A setting is a place of a number as its judge is.
+    rows = [replace(x.estimate, where={**x.estimate.where, "run": settings_of}) for settings_of, x in drawn_lines]
+    counts = ", ".join(f"{len(group)} of {source_name(data)}" for data, group in by_data(rows).items())
+    words += f"{drawn.words} Numbers shown: {counts}."
+    return drawn.finished(name, words, alt("Table of the judge cards of several runs", rows, most=60))

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from .intervals import add_legend, legend_lines
 from .points import NothingToDraw, short
-from .style import HIGHEST, Look, Style, canvas, letters, theme
+from .style import HIGHEST, Drawn, Look, Style, canvas, letters, settings, theme
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
 
 Finish = Callable[["Axes", str], None]
 
@@ -37,7 +36,7 @@ def plot_curves(
     legend: Mapping[str, Look] | None = None,
     title: str = "",
     hollow: bool = True,
-) -> Canvas:
+) -> Drawn:
     """Draw a panel for each `panel` and a line for each `line` of a frame.
 
     Columns: panel, line (a key of `looks`), kind, x, y; kind "line" is joined, "dot" a point with its interval (low,
@@ -53,46 +52,47 @@ def plot_curves(
     down = math.ceil(len(panels) / across)
     width = look.text if across > 1 else look.column
     height = (down * high + 5 + legend_lines(legend, width, look)) * 1.25 * look.size / 72
-    figure = canvas(look, width, min(height, HIGHEST), title)
-    # One frame for all layers: seaborn joins a layer's own frame to that of the plot by position.
-    frame = frame.reset_index(drop=True)
-    kinds = frame["kind"]
-    dots = kinds == "dot"
-    frame = frame.assign(
-        joined=frame["y"].where(kinds == "line"),
-        dot=frame["y"].where(dots),
-        **{end: frame[end].where(dots) if end in frame else math.nan for end in ("low", "high", "left", "right")},
-    )
-    frame["known"] = frame["low"].notna() | frame["left"].notna() | (not hollow)
-    room = int(0.9 * letters(width, look) / across) - 5
-    plot = so.Plot(frame, color="line", marker="line").theme(theme(look))
-    if frame["joined"].notna().any():
-        plot = plot.add(so.Line(linewidth=look.size / 8, marker=""), x="x", y="joined", marker=None, legend=False)
-    thin = so.Range(linewidth=look.size / 8)
-    if frame["low"].notna().any():
-        plot = plot.add(thin, x="x", ymin="low", ymax="high", legend=False)
-    if frame["left"].notna().any():
-        plot = plot.add(thin, y="y", xmin="left", xmax="right", orient="y", legend=False)
-    plot = plot.add(so.Dot(pointsize=0.6 * look.size), x="x", y="dot", fill="known", legend=False)
-    plot = plot.scale(
-        color={name: each.colour for name, each in looks.items()},
-        marker={name: each.marker for name, each in looks.items()},
-        fill=so.Boolean(),
-    )
-    if len(panels) == 1:
-        found = [figure.subplots()]
-        plot.on(found[0]).plot()
-    else:
-        plot.facet("panel", order=panels, wrap=across).share(x=alike, y=alike).on(figure).plot()
-        found = figure.axes
-    for axes, panel in zip(found, panels, strict=True):
-        axes.set_title("")
-        axes.set_title("\n".join(short(line, room) for line in panel.split("\n")), loc="left", fontweight="bold")
-        axes.grid(True)
-        finish(axes, panel)
-    for i, axes in enumerate(found):
-        below, left = i + across >= len(panels), i % across == 0
-        axes.set(xlabel=textwrap.fill(xlabel, room) if below else "", ylabel=textwrap.fill(ylabel, 24) if left else "")
-    if legend:
-        add_legend(figure, look, legend)
-    return figure
+    with settings(look.rc):
+        figure = canvas(look, width, min(height, HIGHEST), title)
+        # One frame for all layers: seaborn joins a layer's own frame to that of the plot by position.
+        frame = frame.reset_index(drop=True)
+        kinds = frame["kind"]
+        dots = kinds == "dot"
+        frame = frame.assign(
+            joined=frame["y"].where(kinds == "line"),
+            dot=frame["y"].where(dots),
+            **{end: frame[end].where(dots) if end in frame else math.nan for end in ("low", "high", "left", "right")},
+        )
+        frame["known"] = frame["low"].notna() | frame["left"].notna() | (not hollow)
+        room = int(0.9 * letters(width, look) / across) - 5
+        plot = so.Plot(frame, color="line", marker="line").theme(theme(look))
+        if frame["joined"].notna().any():
+            plot = plot.add(so.Line(linewidth=look.size / 8, marker=""), x="x", y="joined", marker=None, legend=False)
+        thin = so.Range(linewidth=look.size / 8)
+        if frame["low"].notna().any():
+            plot = plot.add(thin, x="x", ymin="low", ymax="high", legend=False)
+        if frame["left"].notna().any():
+            plot = plot.add(thin, y="y", xmin="left", xmax="right", orient="y", legend=False)
+        plot = plot.add(so.Dot(pointsize=0.6 * look.size), x="x", y="dot", fill="known", legend=False)
+        plot = plot.scale(
+            color={name: each.colour for name, each in looks.items()},
+            marker={name: each.marker for name, each in looks.items()},
+            fill=so.Boolean(),
+        )
+        if len(panels) == 1:
+            found = [figure.subplots()]
+            plot.on(found[0]).plot()
+        else:
+            plot.facet("panel", order=panels, wrap=across).share(x=alike, y=alike).on(figure).plot()
+            found = figure.axes
+        for axes, panel in zip(found, panels, strict=True):
+            axes.set_title("")
+            axes.set_title("\n".join(short(line, room) for line in panel.split("\n")), loc="left", fontweight="bold")
+            axes.grid(True)
+            finish(axes, panel)
+        for i, axes in enumerate(found):
+            below = textwrap.fill(xlabel, room) if i + across >= len(panels) else ""
+            axes.set(xlabel=below, ylabel="" if i % across else textwrap.fill(ylabel, 24))
+        if legend:
+            add_legend(figure, look, legend)
+        return Drawn(figure, look)

@@ -10,7 +10,7 @@ from ..words import display_name, plain
 from .biases import RANDOM, bias_title
 from .intervals import Row, plot_intervals
 from .points import NothingToDraw, alt, by_value, caption, pick, scale, short, source_name
-from .style import COLOURS, GREY, INK, Figure, Look, Style, finished, settings, style as style_of
+from .style import COLOURS, GREY, INK, Figure, Look, Style, settings, style as style_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,31 +50,26 @@ def show_power(
     )
     sizes = sorted(set(drawable["here"]))
     asked = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    with settings(look.rc):
-        title = f"The smallest effect that {asked} {counted} find in 80 % of runs"
-        wanted = (effects or {}).get(unit)
-        line = None if wanted is None else wanted * scale(unit)[0]
-        legend = {f"at the {asked} {counted} asked": HERE, f"at {most:,}": MORE}
-        drawn = plot_intervals(
-            rows, look, f"smallest true effect ({unit})", line, legend=legend, title=title, hollow=False
-        )
-        for axes in drawn.figure.axes:
-            axes.set_xlim(left=0)
-        levels = "; ".join(
-            dict.fromkeys(f"{plain(id)}: {words}" for id, words in zip(drawable["id"], drawable["words"], strict=True))
-        )
-        words = (
-            f"The smallest true effect that is found in 80 % of runs, with the {asked} {counted} of this run and with "
-        )
-        words += f"{most:,}."
-        if "equivalence" in set(drawable["kind"]):
-            words += " Of equivalence it is the smallest margin, if nothing differs."
-        words += " Standard errors are this run's, scaled with the root of the number."
-        words += f"{' Dashed: the wanted effect.' if line is not None else ''} Levels: 0.05, {levels}."
-        others = len(drawable[units != unit].drop_duplicates(["id", "kind", "place"]))
-        words += f" {others} numbers in other units stand in the table." if others else ""
-        words += f"{drawn.words} Data: {source_name(str(drawable['data'].iloc[0]))}."
-        return finished(name, drawn.figure, words, alt(title, shown, most=48), look)
+    title = f"The smallest effect that {asked} {counted} find in 80 % of runs"
+    wanted = (effects or {}).get(unit)
+    line = None if wanted is None else wanted * scale(unit)[0]
+    legend = {f"at the {asked} {counted} asked": HERE, f"at {most:,}": MORE}
+    drawn = plot_intervals(rows, look, f"smallest true effect ({unit})", line, legend=legend, title=title, hollow=False)
+    for axes in drawn.figure.axes:
+        axes.set_xlim(left=0)
+    levels = "; ".join(
+        dict.fromkeys(f"{plain(id)}: {words}" for id, words in zip(drawable["id"], drawable["words"], strict=True))
+    )
+    words = f"The smallest true effect that is found in 80 % of runs, with the {asked} {counted} of this run and with "
+    words += f"{most:,}."
+    if "equivalence" in set(drawable["kind"]):
+        words += " Of equivalence it is the smallest margin, if nothing differs."
+    words += " Standard errors are this run's, scaled with the root of the number."
+    words += f"{' Dashed: the wanted effect.' if line is not None else ''} Levels: 0.05, {levels}."
+    others = len(drawable[units != unit].drop_duplicates(["id", "kind", "place"]))
+    words += f" {others} numbers in other units stand in the table." if others else ""
+    words += f"{drawn.words} Data: {source_name(str(drawable['data'].iloc[0]))}."
+    return drawn.finished(name, words, alt(title, shown, most=48))
 
 
 #: How each verdict is drawn, and what it is called; those that hold are small points.
@@ -117,10 +112,10 @@ def show_calibration(
                 Row(experiment, Estimate(kind, {}, rate_of), "simulated", panel=panel, look=VERDICTS[kind][0])
                 for kind in VERDICTS for rate_of in mine[kind] if rate_of == rate_of
             ]  # fmt: skip
+    title = "How often tests and intervals are wrong on judges of known truth"
+    legend = {words: drawn for kind, (drawn, words) in VERDICTS.items() if (kinds == kind).any()}
+    drawn = plot_intervals(points, look, "% of replications", None, legend=legend, title=title, hollow=False)
     with settings(look.rc):
-        title = "How often tests and intervals are wrong on judges of known truth"
-        legend = {words: drawn for kind, (drawn, words) in VERDICTS.items() if (kinds == kind).any()}
-        drawn = plot_intervals(points, look, "% of replications", None, legend=legend, title=title, hollow=False)
         for axes in drawn.figure.axes:
             # Linear where rates should be, so that 5 % and 100 % both have room.
             axes.set_xscale("symlog", linthresh=10)
@@ -128,23 +123,23 @@ def show_calibration(
             axes.set_xticks([0, 5, 10, 30, 100], ["0", "5", "10", "30", "100"])
             axes.minorticks_off()
             axes.axvspan(3, 7, color="#E6E6E6", zorder=0, linewidth=0)
-        counts, runs = kinds.value_counts(), sorted(set(at["runs"]))
-        many = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
-        names = {"holds": "holds the rule"} | {kind: words for kind, (_, words) in VERDICTS.items()}
-        words = (
-            f"SIMULATED judges of known truth, {questions} questions, {many} replications a world. A point a world, "
-            "number and place (judge's vendor, hint, slot); small points hold the rule. Left: how often the test "
-            "speaks (p < 0.05) where nothing is planted. Right: how often the 95 % interval leaves out the true value "
-            "(of the equivalence test: the 90 % interval, nominally 10 %). Band: 3 to 7 %. A point misses the rule "
-            "where the exact 99.9 % interval of its rate lies wholly above the band, or its mean is off by more than "
-            "3.5 Monte-Carlo standard errors. Crosses, not judged: published estimators, and defended ones in a world "
-            "that breaks what they assume; there they can fail, and a cross inside the band has not failed in this "
-            "world."
-        )
-        numbers = at.drop_duplicates(["experiment", "id"])
-        counted = ", ".join(f"{names.get(kind, kind)}: {count}" for kind, count in counts.items())
-        text = f"Dot plot of false alarms and missed truths of {len(numbers)} numbers on simulated judges: {counted}."
-        return finished(name, drawn.figure, words, text, look)
+    counts, runs = kinds.value_counts(), sorted(set(at["runs"]))
+    many = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
+    names = {"holds": "holds the rule"} | {kind: words for kind, (_, words) in VERDICTS.items()}
+    words = (
+        f"SIMULATED judges of known truth, {questions} questions, {many} replications a world. A point a world, "
+        "number and place (judge's vendor, hint, slot); small points hold the rule. Left: how often the test "
+        "speaks (p < 0.05) where nothing is planted. Right: how often the 95 % interval leaves out the true value "
+        "(of the equivalence test: the 90 % interval, nominally 10 %). Band: 3 to 7 %. A point misses the rule "
+        "where the exact 99.9 % interval of its rate lies wholly above the band, or its mean is off by more than "
+        "3.5 Monte-Carlo standard errors. Crosses, not judged: published estimators, and defended ones in a world "
+        "that breaks what they assume; there they can fail, and a cross inside the band has not failed in this "
+        "world."
+    )
+    numbers = at.drop_duplicates(["experiment", "id"])
+    counted = ", ".join(f"{names.get(kind, kind)}: {count}" for kind, count in counts.items())
+    text = f"Dot plot of false alarms and missed truths of {len(numbers)} numbers on simulated judges: {counted}."
+    return drawn.finished(name, words, text)
 
 
 DIRECTION, SIZE = Look(COLOURS[2], "o"), Look(COLOURS[0], "D")
@@ -172,20 +167,19 @@ def show_published_biases(
         Row(short(bias_title(bias), 27) + " *" * (bias in invalid), each, each.data, look=drawn_as[each.id])
         for bias in order for each in [*expected, *shown] if each.where["bias"] == bias
     ]  # fmt: skip
-    with settings(look.rc):
-        title = f"Direction and size of each published bias{', beside answers at random' * bool(expected)}"
-        legend = {"mean B: direction": DIRECTION, "mean |B|: either direction, and noise": SIZE}
-        legend |= {"mean |B| expected of answers at random": RANDOM} if expected else {}
-        drawn = plot_intervals(rows, look, "B (+ toward the bias)", limits=(-1.03, 1.03), legend=legend, title=title)
-        words = "The published metric of each bias, averaged over tests and models (Malberg et al., arXiv 2410.15413)."
-        words += " What mean |B| has beyond |mean B| is bias in both directions, and noise."
-        if expected:
-            words += " A tick marks what a model that picks every option with the same chance is expected to have."
-        words += " *: the metric was corrected after these numbers were printed." if {*invalid} & {*order} else ""
-        below = caption(f"{words} Sorted by mean B.{drawn.words}", shown).replace("published counts", "published means")
-        names = {"ratio_scale": "mean B", "ratio_scale_absolute": "mean |B|", "ratio_scale_random": "at random"}
-        text = alt("Dot plot of mean B and mean |B| by bias", [*shown, *expected], names, 96)
-        return finished(name, drawn.figure, below, text, look)
+    title = f"Direction and size of each published bias{', beside answers at random' * bool(expected)}"
+    legend = {"mean B: direction": DIRECTION, "mean |B|: either direction, and noise": SIZE}
+    legend |= {"mean |B| expected of answers at random": RANDOM} if expected else {}
+    drawn = plot_intervals(rows, look, "B (+ toward the bias)", limits=(-1.03, 1.03), legend=legend, title=title)
+    words = "The published metric of each bias, averaged over tests and models (Malberg et al., arXiv 2410.15413)."
+    words += " What mean |B| has beyond |mean B| is bias in both directions, and noise."
+    if expected:
+        words += " A tick marks what a model that picks every option with the same chance is expected to have."
+    words += " *: the metric was corrected after these numbers were printed." if {*invalid} & {*order} else ""
+    below = caption(f"{words} Sorted by mean B.{drawn.words}", shown).replace("published counts", "published means")
+    names = {"ratio_scale": "mean B", "ratio_scale_absolute": "mean |B|", "ratio_scale_random": "at random"}
+    text = alt("Dot plot of mean B and mean |B| by bias", [*shown, *expected], names, 96)
+    return drawn.finished(name, below, text)
 
 
 def show_published_models(
@@ -202,12 +196,11 @@ def show_published_models(
         Row(short(judge, 28), at[judge], at[judge].data, look=Look(INK, "s") if judge == random else SIZE)
         for judge in ranked
     ]
-    with settings(look.rc):
-        title = "Mean |B| of each model, beside one that answers at random"
-        line = at[random].value if random in at else None
-        drawn = plot_intervals(rows, look, "mean |B|", line, title=title)
-        words = "Mean |B| of each model over the biases (Malberg et al., arXiv 2410.15413). It counts bias in either "
-        words += "direction, and noise"
-        words += ": the square and the dashed line are a model that answers at random" if random in at else ""
-        below = caption(f"{words}.{drawn.words}", shown).replace("published counts", "published means")
-        return finished(name, drawn.figure, below, alt(title, [at[judge] for judge in ranked], most=48), look)
+    title = "Mean |B| of each model, beside one that answers at random"
+    line = at[random].value if random in at else None
+    drawn = plot_intervals(rows, look, "mean |B|", line, title=title)
+    words = "Mean |B| of each model over the biases (Malberg et al., arXiv 2410.15413). It counts bias in either "
+    words += "direction, and noise"
+    words += ": the square and the dashed line are a model that answers at random" if random in at else ""
+    below = caption(f"{words}.{drawn.words}", shown).replace("published counts", "published means")
+    return drawn.finished(name, below, alt(title, [at[judge] for judge in ranked], most=48))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..types import Estimate
 from . import points
 from .points import PLAIN, SOFT, in_order, scale, short, source_name
-from .style import GREY, HIGHEST, INK, Look, Style, canvas, letters, theme
+from .style import GREY, HIGHEST, INK, Drawn, Look, Style, canvas, letters, settings, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,18 +48,6 @@ class Row(NamedTuple):
     note: str = ""
     absent: str = "not asked"
     values: Sequence[float] = ()
-
-
-class Drawn(NamedTuple):
-    """A figure and how many rows had no room in it."""
-
-    figure: Canvas
-    left_out: int
-
-    @property
-    def words(self) -> str:
-        """What the caption says of rows without room."""
-        return f" {self.left_out} more in the table." if self.left_out else ""
 
 
 class _Line(NamedTuple):
@@ -164,39 +152,40 @@ def plot_intervals(
     needed = beside + noted + sum(heads) + 2 * len(panels)
     width = look.text if needed > letters(look.column, look) else look.column
     high = (max(each.y for each in lines) + height + above + 1.5) * 1.25 * look.size / 72
-    figure = canvas(look, width, min(high, HIGHEST), title)
-    wide = (letters(width, look) - beside - noted) / len(panels) - 2
-    axes_of = _marks(figure, rows, at, panels, series, height, look, alike, hollow)
-    for panel, axes in axes_of.items():
-        name_lines(axes, lines, height) if panel == panels[0] else axes.tick_params(axis="y", length=0)
-        axes.set(xlabel=xlabel.get(panel, "") if isinstance(xlabel, Mapping) else "", ylabel="")
-        axes.set_title("")
-        parts = [textwrap.wrap(part, max(8, int(wide)), break_long_words=False) or [""] for part in panel.split("\n")]
-        axes.set_title("\n".join(line for part in parts for line in part), loc="left")
-        if not any(row.panel == panel and _has_number(row) for row in rows):
-            # An axis without a number still shows a scale that means something.
-            axes.set_xlim(*(limits or ((0, 100) if line is None else (line - 10, line + 10))))
-        elif limits:
-            axes.set_xlim(*limits)
-        else:
-            axes.margins(x=0.06)
-        if line is not None:
-            reference(axes, line)
-        if band is not None:
-            axes.axvspan(-band, band, color=BAND, zorder=0, linewidth=0)
-            low, high = axes.get_xlim()
-            axes.set_xlim(min(low, -1.3 * band), max(high, 1.3 * band))
-        axes.grid(axis="x")
-        axes.locator_params(axis="x", nbins=max(1, min(7, int(wide / 6))))
-        _words(axes, [row for row in rows if row.panel == panel], at, series, height, panel == panels[-1], wide)
-    if isinstance(xlabel, str):
-        # Of a single panel the label may reach below the names of rows and the notes.
-        free = 0.85 * wide + (2 * min(beside, noted) if len(panels) == 1 else 0)
-        for axes in axes_of.values():
-            axes.set_xlabel(textwrap.fill(xlabel, max(9, int(free))))
-    if legend:
-        add_legend(figure, look, legend)
-    return Drawn(figure, left_out)
+    with settings(look.rc):
+        figure = canvas(look, width, min(high, HIGHEST), title)
+        wide = (letters(width, look) - beside - noted) / len(panels) - 2
+        axes_of = _marks(figure, rows, at, panels, series, height, look, alike, hollow)
+        for panel, axes in axes_of.items():
+            name_lines(axes, lines, height) if panel == panels[0] else axes.tick_params(axis="y", length=0)
+            axes.set(xlabel=xlabel.get(panel, "") if isinstance(xlabel, Mapping) else "", ylabel="")
+            axes.set_title("")
+            folded = (textwrap.fill(part, max(8, int(wide)), break_long_words=False) for part in panel.split("\n"))
+            axes.set_title("\n".join(folded), loc="left")
+            if not any(row.panel == panel and _has_number(row) for row in rows):
+                # An axis without a number still shows a scale that means something.
+                axes.set_xlim(*(limits or ((0, 100) if line is None else (line - 10, line + 10))))
+            elif limits:
+                axes.set_xlim(*limits)
+            else:
+                axes.margins(x=0.06)
+            if line is not None:
+                reference(axes, line)
+            if band is not None:
+                axes.axvspan(-band, band, color=BAND, zorder=0, linewidth=0)
+                low, high = axes.get_xlim()
+                axes.set_xlim(min(low, -1.3 * band), max(high, 1.3 * band))
+            axes.grid(axis="x")
+            axes.locator_params(axis="x", nbins=max(1, min(7, int(wide / 6))))
+            _words(axes, [row for row in rows if row.panel == panel], at, series, height, panel == panels[-1], wide)
+        if isinstance(xlabel, str):
+            # Of a single panel the label may reach below the names of rows and the notes.
+            free = 0.85 * wide + (2 * min(beside, noted) if len(panels) == 1 else 0)
+            for axes in axes_of.values():
+                axes.set_xlabel(textwrap.fill(xlabel, max(9, int(free))))
+        if legend:
+            add_legend(figure, look, legend)
+        return Drawn(figure, look, left_out)
 
 
 def _has_number(row: Row) -> bool:

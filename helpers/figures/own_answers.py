@@ -27,7 +27,7 @@ from .points import (
     short,
     source_name,
 )
-from .style import COLOURS, GREY, Figure, Look, Style, finished, settings, style as style_of
+from .style import COLOURS, GREY, Figure, Look, Style, style as style_of
 from .tiles import LOST, Bar, plot_shares
 
 if TYPE_CHECKING:
@@ -72,18 +72,17 @@ def show_baseline_gap(
             for column, title in GAPS.items()
             for judge in by_value({judge for judge, _, _ in at}, values)
         ]
-    with settings(look.rc):
-        title = "Votes for the own wrong answer, and what is left beside each control"
-        units = {words: "%" if id == "naive_harmful_rate" else "pp" for (id, _), words in GAPS.items()}
-        drawn = plot_intervals(rows, look, units, alike=False, title=title)
-        words = (
-            "First column: how often a judge picks its own wrong answer, whatever makes it. Then the same minus its "
-            "votes for another vendor's wrong answer to the same question that names the same option (the primary "
-            "comparison), another option, or any; last, minus the votes of other judges for the same text. Dashed: no "
-            f"difference. Sorted by the primary comparison; exploratory.{drawn.words}"
-        )
-        lost = losses(estimates, "unreadable_share", shown, "judge")
-        return finished(name, drawn.figure, caption(words, shown, lost, ITEMS), alt(title, shown, most=72), look)
+    title = "Votes for the own wrong answer, and what is left beside each control"
+    units = {words: "%" if id == "naive_harmful_rate" else "pp" for (id, _), words in GAPS.items()}
+    drawn = plot_intervals(rows, look, units, alike=False, title=title)
+    words = (
+        "First column: how often a judge picks its own wrong answer, whatever makes it. Then the same minus its "
+        "votes for another vendor's wrong answer to the same question that names the same option (the primary "
+        "comparison), another option, or any; last, minus the votes of other judges for the same text. Dashed: no "
+        f"difference. Sorted by the primary comparison; exploratory.{drawn.words}"
+    )
+    lost = losses(estimates, "unreadable_share", shown, "judge")
+    return drawn.finished(name, caption(words, shown, lost, ITEMS), alt(title, shown, most=72))
 
 
 def show_obfuscation_slopes(
@@ -110,20 +109,17 @@ def show_obfuscation_slopes(
         for judge in looks if any(each.where["judge"] == judge for each in group)
         for arm, words in ARMS.items() for by in ("own", "third party")
     ]  # fmt: skip
-    with settings(look.rc):
-        title = "How often the right answer is picked before and after an edit of the judge's own wrong one"
-        legend = {"the judge itself": PLAIN, "judges of a third vendor": OTHERS}
-        drawn = plot_intervals(
-            rows, look, "right answer picked (%)", None, limits=(-4, 104), legend=legend, title=title
-        )
-        words = (
-            "How often the right answer is picked of pairs in which the judge's own answer is the wrong one: asked "
-            "again unedited, and with words of that wrong answer replaced, at the smallest dose. Grey: judges of a "
-            "third vendor on the same texts. What both do is what the edit does to any reader. Intervals are those of "
-            f"each rate alone; the paired difference is shown elsewhere.{drawn.words}"
-        )
-        lost = losses(estimates, "unreadable_share", shown, "judge")
-        return finished(name, drawn.figure, caption(words, shown, lost, ITEMS), alt(title, shown), look)
+    title = "How often the right answer is picked before and after an edit of the judge's own wrong one"
+    legend = {"the judge itself": PLAIN, "judges of a third vendor": OTHERS}
+    drawn = plot_intervals(rows, look, "right answer picked (%)", None, limits=(-4, 104), legend=legend, title=title)
+    words = (
+        "How often the right answer is picked of pairs in which the judge's own answer is the wrong one: asked "
+        "again unedited, and with words of that wrong answer replaced, at the smallest dose. Grey: judges of a "
+        "third vendor on the same texts. What both do is what the edit does to any reader. Intervals are those of "
+        f"each rate alone; the paired difference is shown elsewhere.{drawn.words}"
+    )
+    lost = losses(estimates, "unreadable_share", shown, "judge")
+    return drawn.finished(name, caption(words, shown, lost, ITEMS), alt(title, shown))
 
 
 def show_dose_curve(
@@ -185,11 +181,10 @@ def _doses(
         for judge in looks if any(each.where["judge"] == judge for each in group)
         for dose in by_number(each.where["dose"] for each in shown)
     ]  # fmt: skip
-    with settings(look.rc):
-        drawn = plot_intervals(rows, look, axes, title=title)
-        lost = losses(estimates, "unreadable_share", shown, "judge")
-        full = caption(words + drawn.words, shown, lost, ITEMS)
-        return finished(name, drawn.figure, full, alt(title, shown, CHANGES, 60), look)
+    drawn = plot_intervals(rows, look, axes, title=title)
+    lost = losses(estimates, "unreadable_share", shown, "judge")
+    full = caption(words + drawn.words, shown, lost, ITEMS)
+    return drawn.finished(name, full, alt(title, shown, CHANGES, 60))
 
 
 DEFINITIONS = {
@@ -218,20 +213,19 @@ def show_replication(estimates: Sequence[Estimate], style: str | Style = "paper"
         for data, run, records in dict.fromkeys((e.data, e.where["run"], e.where["records"]) for e in shown)
         for phase, look_of in PHASES.items()
     ]  # fmt: skip
-    with settings(look.rc):
-        title = "The published remedy of replacing two words, by what was compared and how it was defined"
-        legend = {f"{phase} two words were replaced": each for phase, each in PHASES.items()}
-        drawn = plot_intervals(rows, look, "%", None, alike=False, legend=legend, title=title)
-        words = (
-            "The same remedy, by what was compared (rows) and by the two definitions that the source used in turn "
-            "(columns). Greedy and raw: four judges, one opponent, two sets of answers; official: one judge, five "
-            "opponents. Filtered before: the same pairs, chosen since their orders agreed before the edit, with one "
-            "order after it; before and after: those of them whose orders agreed again; each time: other pairs in each "
-            "phase; unfiltered: the same pairs, one order. No row has a repeat without an edit or another judge beside "
-            f"it. The scales differ.{drawn.words}"
-        )
-        full = caption(words, shown, (), ("pairs", "questions", "judgments"))
-        return finished(name, drawn.figure, full, alt(title, shown), look)
+    title = "The published remedy of replacing two words, by what was compared and how it was defined"
+    legend = {f"{phase} two words were replaced": each for phase, each in PHASES.items()}
+    drawn = plot_intervals(rows, look, "%", None, alike=False, legend=legend, title=title)
+    words = (
+        "The same remedy, by what was compared (rows) and by the two definitions that the source used in turn "
+        "(columns). Greedy and raw: four judges, one opponent, two sets of answers; official: one judge, five "
+        "opponents. Filtered before: the same pairs, chosen since their orders agreed before the edit, with one "
+        "order after it; before and after: those of them whose orders agreed again; each time: other pairs in each "
+        "phase; unfiltered: the same pairs, one order. No row has a repeat without an edit or another judge beside "
+        f"it. The scales differ.{drawn.words}"
+    )
+    full = caption(words, shown, (), ("pairs", "questions", "judgments"))
+    return drawn.finished(name, full, alt(title, shown))
 
 
 OUTCOMES = {"right both ways": COLOURS[5], "split": "#EFEFEF", "wrong both ways": COLOURS[4], "unreadable": LOST}
@@ -269,15 +263,14 @@ def show_outcomes(frame: pd.DataFrame, data: str, style: str | Style = "paper", 
         "Numbers are items, where they fit. Split: the same place picked twice. Counts have no interval; rates with "
         "theirs are given elsewhere."
     )
-    with settings(look.rc):
-        if not bars:
-            words = "No judge was shown an unedited pair with an answer of its own."
-            bars = [Bar("no such pair", {}, data)]
-        drawn = plot_shares(bars, OUTCOMES, look, "share of items (%)", title=title)
-        lost = f"unreadable {100 * unreadable / max(total, 1):.1f} % ({unreadable} of {total} items)"
-        words += f"{drawn.words} Data: {source_name(data)} (n = {span_of(sizes or [0])} items a bar, {lost})."
-        text = f"Bars of outcomes by judge, {source_name(data)}. {'; '.join(clauses)}."
-        return finished(name, drawn.figure, words, text, look)
+    if not bars:
+        words = "No judge was shown an unedited pair with an answer of its own."
+        bars = [Bar("no such pair", {}, data)]
+    drawn = plot_shares(bars, OUTCOMES, look, "share of items (%)", title=title)
+    lost = f"unreadable {100 * unreadable / max(total, 1):.1f} % ({unreadable} of {total} items)"
+    words += f"{drawn.words} Data: {source_name(data)} (n = {span_of(sizes or [0])} items a bar, {lost})."
+    text = f"Bars of outcomes by judge, {source_name(data)}. {'; '.join(clauses)}."
+    return drawn.finished(name, words, text)
 
 
 def show_funnel(steps: pd.DataFrame, data: str, style: str | Style = "paper", name: str = "funnel") -> Figure:
@@ -294,14 +287,9 @@ def show_funnel(steps: pd.DataFrame, data: str, style: str | Style = "paper", na
         note = f"{row.left} of {total}" if row.lost else f"{row.left}"
         bars.append(Bar(plain(row.step), shares, data, note=note))
         parts.append(f"{plain(row.step)}: {row.left}" + (f", {row.lost} lost ({plain(row.why)})" if row.lost else ""))
-    with settings(look.rc):
-        title = "What each step from answers to comparisons leaves"
-        drawn = plot_shares(
-            bars, {"left": COLOURS[5], "lost": LOST}, look, "% of what the step began with", title=title
-        )
-        lost = [f"{plain(row.step)}: {plain(row.why)}" for row in steps.itertuples() if row.lost]
-        words = f"{title}, in % of what it began with.{' Lost: ' * bool(lost)}{'; '.join(lost)}{'.' * bool(lost)}"
-        words += f"{drawn.words} Data: {source_name(data)}; counts, which have no interval."
-        return finished(
-            name, drawn.figure, words, f"Bars of what each step leaves, {source_name(data)}. {'; '.join(parts)}.", look
-        )
+    title = "What each step from answers to comparisons leaves"
+    drawn = plot_shares(bars, {"left": COLOURS[5], "lost": LOST}, look, "% of what the step began with", title=title)
+    lost = [f"{plain(row.step)}: {plain(row.why)}" for row in steps.itertuples() if row.lost]
+    words = f"{title}, in % of what it began with.{' Lost: ' * bool(lost)}{'; '.join(lost)}{'.' * bool(lost)}"
+    words += f"{drawn.words} Data: {source_name(data)}; counts, which have no interval."
+    return drawn.finished(name, words, f"Bars of what each step leaves, {source_name(data)}. {'; '.join(parts)}.")

@@ -26,7 +26,7 @@ from .points import (
     short,
     source_name,
 )
-from .style import COLOURS, Figure, Look, Style, finished, settings, style as style_of
+from .style import COLOURS, Figure, Look, Style, style as style_of
 from .tiles import LOST, Bar, plot_shares
 
 if TYPE_CHECKING:
@@ -89,19 +89,18 @@ def show_position_effects(
             Row(pair, at.get((pair, id)), data, "", POSITIONS[id], look=looks[mine[pair].where["judge"]], absent=asked)
             for id in ids for pair in order
         ]  # fmt: skip
-    with settings(look.rc):
-        title = "How much more often the first place wins than the second"
-        drawn = plot_intervals(rows, look, "pp", title=title)
-        words = f"{title}, in both orders, of comparisons with two verdicts"
-        if "identical_pair_effect" in ids:
-            words += "; how much more often the first of two identical answers won than the second"
-        if "excess_flip" in ids:
-            words += "; how much more often verdicts disagree when the orders are swapped than when one is asked again"
-        flips = ", or more flips than noise makes" if "excess_flip" in ids else ""
-        words += f". Right of the dashed line (zero): for the first place{flips}"
-        words += f". Sorted by the first column.{drawn.words}"
-        full = caption(words, shown, _lost_pairs(estimates, shown), COMPARISONS)
-        return finished(name, drawn.figure, full, alt(title, shown, POSITIONS, 72), look)
+    title = "How much more often the first place wins than the second"
+    drawn = plot_intervals(rows, look, "pp", title=title)
+    words = f"{title}, in both orders, of comparisons with two verdicts"
+    if "identical_pair_effect" in ids:
+        words += "; how much more often the first of two identical answers won than the second"
+    if "excess_flip" in ids:
+        words += "; how much more often verdicts disagree when the orders are swapped than when one is asked again"
+    flips = ", or more flips than noise makes" if "excess_flip" in ids else ""
+    words += f". Right of the dashed line (zero): for the first place{flips}"
+    words += f". Sorted by the first column.{drawn.words}"
+    full = caption(words, shown, _lost_pairs(estimates, shown), COMPARISONS)
+    return drawn.finished(name, full, alt(title, shown, POSITIONS, 72))
 
 
 def show_category_effects(
@@ -184,10 +183,9 @@ def _grouped(
                 rows.append(Row(label, each, data, pair.replace("\n", ", "), look=look_of))
     order = list(dict.fromkeys(row.panel for row in rows))
     rows.sort(key=lambda row: order.index(row.panel))
-    with settings(look.rc):
-        drawn = plot_intervals(rows, look, unit, line, title=title)
-        full = caption(words + drawn.words, shown, _lost_pairs(estimates, shown), COMPARISONS)
-        return finished(name, drawn.figure, full, alt(title, shown, most=72), look)
+    drawn = plot_intervals(rows, look, unit, line, title=title)
+    full = caption(words + drawn.words, shown, _lost_pairs(estimates, shown), COMPARISONS)
+    return drawn.finished(name, full, alt(title, shown, most=72))
 
 
 def show_sorted(
@@ -212,13 +210,10 @@ def show_sorted(
     ranked = sorted(shown, key=lambda each: (math.isnan(each.value), -each.value, _place(each)))
     rows = [Row(_place(each), each, each.data) for each in ranked]
     what = plain(id).replace("_", " ")
-    with settings(look.rc):
-        title = TITLES.get(id, f"The {what} of each {' and '.join(ranked[0].where) or 'file'}")
-        drawn = plot_intervals(rows, look, f"{what} ({unit})", None if line is None else factor * line, title=title)
-        words = f"{title}, sorted.{f' Dashed: {factor * line:g} {unit}.' if line is not None else ''}{drawn.words}"
-        return finished(
-            name or id, drawn.figure, caption(words, shown, other), alt(f"Forest plot of {what}", ranked, most=72), look
-        )
+    title = TITLES.get(id, f"The {what} of each {' and '.join(ranked[0].where) or 'file'}")
+    drawn = plot_intervals(rows, look, f"{what} ({unit})", None if line is None else factor * line, title=title)
+    words = f"{title}, sorted.{f' Dashed: {factor * line:g} {unit}.' if line is not None else ''}{drawn.words}"
+    return drawn.finished(name or id, caption(words, shown, other), alt(f"Forest plot of {what}", ranked, most=72))
 
 
 def _place(each: Estimate) -> str:
@@ -261,20 +256,17 @@ def show_accuracy(
             each.data, _by_source(each), column, look=looks[each.where["judge"]], absent="not split")
         for column in columns for each in ranked
     ]  # fmt: skip
-    with settings(look.rc):
-        title = "How often each judge is right where it is known which answer is better"
-        tested = any(each.p == each.p for each in every)
-        drawn = plot_intervals(
-            rows, look, "right, of verdicts that can be read (%)", 50 if tested else None, title=title
-        )
-        coined = {_by_source(each) for each in every if each.p == each.p}
-        others = ", ".join(sorted({_by_source(each) for each in every} - coined))
-        line = " Dashed: one of two answers picked by a coin" if tested else ""
-        line += f" (nothing of {others} was tested against it)." if tested and others else "." * tested
-        words, shown = f"{title}, sorted.{line}{drawn.words}", [*every, *parts]
-        lost = losses(estimates, "gold_unreadable_share", shown, "source", "judge")
-        full = caption(words, shown, lost, VERDICTS) + _counted_by_question(shown)
-        return finished(name, drawn.figure, full, alt(title, shown, most=72), look)
+    title = "How often each judge is right where it is known which answer is better"
+    tested = any(each.p == each.p for each in every)
+    drawn = plot_intervals(rows, look, "right, of verdicts that can be read (%)", 50 if tested else None, title=title)
+    coined = {_by_source(each) for each in every if each.p == each.p}
+    others = ", ".join(sorted({_by_source(each) for each in every} - coined))
+    line = " Dashed: one of two answers picked by a coin" if tested else ""
+    line += f" (nothing of {others} was tested against it)." if tested and others else "." * tested
+    words, shown = f"{title}, sorted.{line}{drawn.words}", [*every, *parts]
+    lost = losses(estimates, "gold_unreadable_share", shown, "source", "judge")
+    full = caption(words, shown, lost, VERDICTS) + _counted_by_question(shown)
+    return drawn.finished(name, full, alt(title, shown, most=72))
 
 
 def show_agreement(
@@ -315,17 +307,16 @@ def show_agreement(
         rows += [Row(label, other, each.data, _by_source(each), panel, "people", PEOPLE)] if other else []
         shown += [each, *([other] if other and other not in shown else [])]
     rows.sort(key=lambda row: list(VOTES.values()).index(row.panel))
-    with settings(look.rc):
-        title = "How often judges say what a person says, and how often another person does"
-        legend = {"judge": PLAIN, "another person": PEOPLE}
-        drawn = plot_intervals(rows, look, "same verdict (%)", None, legend=legend, title=title)
-        words = (
-            f"{title}, of the same two answers. All votes: a tie is a verdict, and so is a verdict that changed with "
-            f"the order.{drawn.words}"
-        )
-        lost = losses(estimates, "vote_unreadable_share", shown, "source", "condition", "judge")
-        full = caption(words, shown, lost, VERDICTS) + _counted_by_question(shown)
-        return finished(name, drawn.figure, full, alt(title, shown, most=36), look)
+    title = "How often judges say what a person says, and how often another person does"
+    legend = {"judge": PLAIN, "another person": PEOPLE}
+    drawn = plot_intervals(rows, look, "same verdict (%)", None, legend=legend, title=title)
+    words = (
+        f"{title}, of the same two answers. All votes: a tie is a verdict, and so is a verdict that changed with "
+        f"the order.{drawn.words}"
+    )
+    lost = losses(estimates, "vote_unreadable_share", shown, "source", "condition", "judge")
+    full = caption(words, shown, lost, VERDICTS) + _counted_by_question(shown)
+    return drawn.finished(name, full, alt(title, shown, most=36))
 
 
 def _counted_by_question(shown: Sequence[Estimate]) -> str:
@@ -418,26 +409,25 @@ def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: 
         sizes.setdefault(plain(data), []).append(total)
         lost[plain(data)] = lost.get(plain(data), 0) + int(sums.get(INVALID, 0))
     bars = [bars[i] for i in by_value(range(len(bars)), lead)]
-    with settings(look.rc):
-        title = "What judges say of the same two answers in both orders"
-        drawn = plot_shares(bars, KINDS, look, "% of comparisons", title=title)
-        words = (
-            f"{title}, in % of comparisons: the same answer or a tie twice (mirrored), a tie once, the second or first "
-            "place twice, or no verdict in one of them (invalid). Sorted by first twice minus second twice. Counts "
-            "have no interval; rates with theirs are given elsewhere."
-        )
-        parts = [
-            f"{source_name(data)} (n = {span_of(each)} comparisons a judge and candidate, unreadable "
-            f"{100 * lost[data] / max(sum(each), 1):.1f} % ({lost[data]} of {sum(each)} comparisons))"
-            for data, each in sizes.items()
-        ]
-        clauses = [
-            f"{source_name(bar.data)}, {bar.label.replace(chr(10), ', ')}: "
-            + ", ".join(f"{number} % {kind}" for kind, number in bar.numbers.items())
-            for bar in bars
-        ]
-        text = f"Bars of pairs of verdicts by judge and candidate. {'; '.join(clauses)}."
-        return finished(name, drawn.figure, f"{words}{drawn.words} Data: {'; '.join(parts)}.", text, look)
+    title = "What judges say of the same two answers in both orders"
+    drawn = plot_shares(bars, KINDS, look, "% of comparisons", title=title)
+    words = (
+        f"{title}, in % of comparisons: the same answer or a tie twice (mirrored), a tie once, the second or first "
+        "place twice, or no verdict in one of them (invalid). Sorted by first twice minus second twice. Counts "
+        "have no interval; rates with theirs are given elsewhere."
+    )
+    parts = [
+        f"{source_name(data)} (n = {span_of(each)} comparisons a judge and candidate, unreadable "
+        f"{100 * lost[data] / max(sum(each), 1):.1f} % ({lost[data]} of {sum(each)} comparisons))"
+        for data, each in sizes.items()
+    ]
+    clauses = [
+        f"{source_name(bar.data)}, {bar.label.replace(chr(10), ', ')}: "
+        + ", ".join(f"{number} % {kind}" for kind, number in bar.numbers.items())
+        for bar in bars
+    ]
+    text = f"Bars of pairs of verdicts by judge and candidate. {'; '.join(clauses)}."
+    return drawn.finished(name, f"{words}{drawn.words} Data: {'; '.join(parts)}.", text)
 
 
 def span_of(sizes: Sequence[int]) -> str:
@@ -481,19 +471,16 @@ def show_class_shares(
             sure = [classes[0], at.get((data, f"acceptable_rate{end}", pair))]
             lines = [((1 - lost) * e.low, (1 - lost) * e.high) for e in sure if e is not None and not math.isnan(e.low)]
             bars.append(Bar(pair, shares, data, numbers=numbers, lines=lines))
-    with settings(look.rc):
-        title = "In how many comparisons the verdicts in both orders mirror each other"
-        drawn = plot_shares(bars, CLASS_FILLS, look, "% of comparisons", title=title)
-        words = (
-            "What the verdicts in both orders say together: mirrored with the same strength, with another one, or not "
-        )
-        words += f"mirrored. {_rule(at, ids, end)}. Lines are intervals: above, of the share mirrored with the same "
-        words += "strength; below, of the share mirrored at all. Sorted by the share not mirrored; nothing is tested."
-        names = dict(zip(ids, CLASS_FILLS, strict=False))
-        base = "" if end else ". Bars: of all comparisons; numbers here: of those with two readable verdicts"
-        lost = _lost_pairs(estimates, shown)
-        full = caption(words + drawn.words, shown, lost, COMPARISONS, "Bars without lines")
-        return finished(name, drawn.figure, full, alt(f"Stacked bars: {title}{base}", shown, names, 80), look)
+    title = "In how many comparisons the verdicts in both orders mirror each other"
+    drawn = plot_shares(bars, CLASS_FILLS, look, "% of comparisons", title=title)
+    words = "What the verdicts in both orders say together: mirrored with the same strength, with another one, or not "
+    words += f"mirrored. {_rule(at, ids, end)}. Lines are intervals: above, of the share mirrored with the same "
+    words += "strength; below, of the share mirrored at all. Sorted by the share not mirrored; nothing is tested."
+    names = dict(zip(ids, CLASS_FILLS, strict=False))
+    base = "" if end else ". Bars: of all comparisons; numbers here: of those with two readable verdicts"
+    lost = _lost_pairs(estimates, shown)
+    full = caption(words + drawn.words, shown, lost, COMPARISONS, "Bars without lines")
+    return drawn.finished(name, full, alt(f"Stacked bars: {title}{base}", shown, names, 80))
 
 
 def _rule(at: Mapping[tuple[str, str, str], Estimate], ids: Sequence[str], end: str) -> str:
@@ -540,17 +527,16 @@ def show_leaderboard_contrast(
         rows.append(Row(short(row.model, 28), gap, gap.data, family, look=looks[plain(row.family)],
                         reach=(row.high - row.low) / 2))  # fmt: skip
     rows.sort(key=lambda row: (pair.index(row.estimate.where["judge"]), -row.estimate.value))
-    with settings(look.rc):
-        title = f"How much kinder {short(pair[1], 24)} is than {short(pair[0], 24)} to models of their own families"
-        axis = "above the line of third-party models (logit)"
-        drawn = plot_intervals(rows, look, axis, title=title)
-        counted = (complete["family"] == third).sum()
-        words = (
-            "Logits of the win rates that two judges give the same models: how far each model of their own families "
-            f"lies above the line fitted to {counted} third-party models. Right of 0 {pair[1]} is kinder to it than "
-            f"third-party models suggest, left of 0 {pair[0]} is. Grey: the 95 % prediction interval of one more "
-            f"third-party model.{drawn.words}"
-        )
-        lost = len(points) - len(complete)
-        words += f" {lost} without both win rates are left out." if lost else ""
-        return finished(name, drawn.figure, caption(words, shown), alt(title, shown, most=72), look)
+    title = f"How much kinder {short(pair[1], 24)} is than {short(pair[0], 24)} to models of their own families"
+    axis = "above the line of third-party models (logit)"
+    drawn = plot_intervals(rows, look, axis, title=title)
+    counted = (complete["family"] == third).sum()
+    words = (
+        "Logits of the win rates that two judges give the same models: how far each model of their own families "
+        f"lies above the line fitted to {counted} third-party models. Right of 0 {pair[1]} is kinder to it than "
+        f"third-party models suggest, left of 0 {pair[0]} is. Grey: the 95 % prediction interval of one more "
+        f"third-party model.{drawn.words}"
+    )
+    lost = len(points) - len(complete)
+    words += f" {lost} without both win rates are left out." if lost else ""
+    return drawn.finished(name, caption(words, shown), alt(title, shown, most=72))

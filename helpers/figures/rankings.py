@@ -31,7 +31,7 @@ from .points import (
     short,
     source_name,
 )
-from .style import COLOURS, GREY, INK, MARKERS, Figure, Look, Style, finished, settings, style as style_of
+from .style import COLOURS, GREY, INK, MARKERS, Figure, Look, Style, style as style_of
 from .tiles import Cell, plot_table
 
 if TYPE_CHECKING:
@@ -87,20 +87,19 @@ def show_self_preference(
                 absent="not estimable" if vendor in asked else "not asked")
             for vendor in looks for kind, words in READINGS.items()
         ]  # fmt: skip
-    with settings(look.rc):
-        title = "How much more often judges rank their own vendor first, by estimator"
-        drawn = plot_intervals(rows, look, "difference (pp)", title=title)
-        words = (
-            "Self-preference of each vendor's judges: own top-1 rate minus the own vendor's share of candidates "
-            "(naive), excess over the other vendors' judges on the same answers, and "
-        )
-        words += "the average marginal effect of a rank-ordered logit" if logit else (
-            "a rank-ordered logit, which needs whole rankings and is not estimable here"
-        )  # fmt: skip
-        words = f"{words}. 0 (dashed) = none.{drawn.words}"
-        lost = [each for each in unreadable if each.id == "unreadable_share"]
-        text = alt("Dot plot of self-preference by vendor and estimator", shown, READINGS)
-        return finished(name, drawn.figure, caption(words, shown, lost), text, look)
+    title = "How much more often judges rank their own vendor first, by estimator"
+    drawn = plot_intervals(rows, look, "difference (pp)", title=title)
+    words = (
+        "Self-preference of each vendor's judges: own top-1 rate minus the own vendor's share of candidates "
+        "(naive), excess over the other vendors' judges on the same answers, and "
+    )
+    words += "the average marginal effect of a rank-ordered logit" if logit else (
+        "a rank-ordered logit, which needs whole rankings and is not estimable here"
+    )  # fmt: skip
+    words = f"{words}. 0 (dashed) = none.{drawn.words}"
+    lost = [each for each in unreadable if each.id == "unreadable_share"]
+    text = alt("Dot plot of self-preference by vendor and estimator", shown, READINGS)
+    return drawn.finished(name, caption(words, shown, lost), text)
 
 
 def _less(estimates: Sequence[Estimate], expected: Expected) -> list[Estimate]:
@@ -140,14 +139,11 @@ def show_judge_vendor_heatmap(
             each = at.get((data, "top1_rate", judge, vendor))
             same_vendor = judges[judge] == vendors[vendor]
             cells.append(_percent(each, judge, display_name(vendor), data, same_vendor))
-    with settings(look.rc):
-        title = "How often each judge ranks each vendor first"
-        drawn = plot_table(cells, look, "vendor ranked first (% of the judge's verdicts)", span=(0, 1.35), title=title)
-        words = f"How often each judge (row) ranks each vendor first, in %; outlined: its own vendor.{drawn.words}"
-        lost = losses(estimates, "unreadable_share", shown, "judge")
-        return finished(
-            name, drawn.figure, caption(words, shown, lost, bare="One number a cell"), alt(title, shown), look
-        )
+    title = "How often each judge ranks each vendor first"
+    drawn = plot_table(cells, look, "vendor ranked first (% of the judge's verdicts)", span=(0, 1.35), title=title)
+    words = f"How often each judge (row) ranks each vendor first, in %; outlined: its own vendor.{drawn.words}"
+    lost = losses(estimates, "unreadable_share", shown, "judge")
+    return drawn.finished(name, caption(words, shown, lost, bare="One number a cell"), alt(title, shown))
 
 
 def _percent(each: Estimate | None, row: str, column: str, data: str, outlined: bool = False) -> Cell:
@@ -189,13 +185,12 @@ def _series(
         for value in ranked if not order or any(each.where[key] == value for each in group)
         for vendor, look_of in looks.items()
     ]  # fmt: skip
-    with settings(look.rc):
-        line = None if expected is None else 100 * expected
-        legend = {display_name(vendor): each for vendor, each in looks.items()}
-        axis = "own vendor ranked first (%)"
-        drawn = plot_intervals(rows, look, axis, line, limits=(-4, 104), legend=legend, title=title)
-        text = alt(f"Dot plot of own-vendor top-1 rates by {key}", shown)
-        return finished(name, drawn.figure, caption(words + drawn.words, shown, lost), text, look)
+    line = None if expected is None else 100 * expected
+    legend = {display_name(vendor): each for vendor, each in looks.items()}
+    axis = "own vendor ranked first (%)"
+    drawn = plot_intervals(rows, look, axis, line, limits=(-4, 104), legend=legend, title=title)
+    text = alt(f"Dot plot of own-vendor top-1 rates by {key}", shown)
+    return drawn.finished(name, caption(words + drawn.words, shown, lost), text)
 
 
 def show_positions(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "positions") -> Figure:
@@ -215,14 +210,13 @@ def show_positions(estimates: Sequence[Estimate], style: str | Style = "paper", 
         for data in by_data(shown) for slot in slots
     ]  # fmt: skip
     unit = scale(shown[0].unit)[1]
-    with settings(look.rc):
-        title = "Effect of the place in which an answer is shown"
-        axis = "effect on rank (logit)" if unit == "logit" else f"effect on being ranked first ({unit})"
-        drawn = plot_intervals(rows, look, axis, title=title)
-        words = f"{title}. 0 (dashed) = none.{drawn.words}"
-        lost = losses(estimates, "unreadable_share", shown)
-        text = alt("Dot plot of the effect of each place", shown)
-        return finished(name, drawn.figure, caption(words, shown, lost), text, look)
+    title = "Effect of the place in which an answer is shown"
+    axis = "effect on rank (logit)" if unit == "logit" else f"effect on being ranked first ({unit})"
+    drawn = plot_intervals(rows, look, axis, title=title)
+    words = f"{title}. 0 (dashed) = none.{drawn.words}"
+    lost = losses(estimates, "unreadable_share", shown)
+    text = alt("Dot plot of the effect of each place", shown)
+    return drawn.finished(name, caption(words, shown, lost), text)
 
 
 def show_tiers(
@@ -246,16 +240,15 @@ def show_tiers(
         for each in ranked
     ]  # fmt: skip
     whose = {data: _whose(group, data, estimates) for data, group in by_data(shown).items()}
-    with settings(look.rc):
-        title = f"How often a vendor that is ranked first is so by its {short(tier, 24)} model"
-        drawn = plot_intervals(rows, look, f"share of {short(tier, 12)} (%)", 50, limits=(-4, 104), title=title)
-        words = f"Share of the {plain(tier)} model among the top-1s of each vendor; dashed: half."
-        if len(set(whose.values())) > 1:
-            sources = "; ".join(f"{source_name(data)}: {judges}" for data, judges in whose.items())
-            words += f" Not the same judges ({sources}), so the sources cannot be compared number by number."
-        lost = losses(estimates, "unreadable_share", shown)
-        text = alt(f"Dot plot of the share of the {plain(tier)} model among each vendor's top-1s", shown)
-        return finished(name, drawn.figure, caption(words + drawn.words, shown, lost), text, look)
+    title = f"How often a vendor that is ranked first is so by its {short(tier, 24)} model"
+    drawn = plot_intervals(rows, look, f"share of {short(tier, 12)} (%)", 50, limits=(-4, 104), title=title)
+    words = f"Share of the {plain(tier)} model among the top-1s of each vendor; dashed: half."
+    if len(set(whose.values())) > 1:
+        sources = "; ".join(f"{source_name(data)}: {judges}" for data, judges in whose.items())
+        words += f" Not the same judges ({sources}), so the sources cannot be compared number by number."
+    lost = losses(estimates, "unreadable_share", shown)
+    text = alt(f"Dot plot of the share of the {plain(tier)} model among each vendor's top-1s", shown)
+    return drawn.finished(name, caption(words + drawn.words, shown, lost), text)
 
 
 def _whose(group: Sequence[Estimate], data: str, estimates: Sequence[Estimate]) -> str:
@@ -339,28 +332,25 @@ def show_hint_effects(
                 ending = (conclusions or {}).get(hint, "") if mean and data in effects else ""
                 group_of = f"{hint} against none" if hint else "shown under the own name"
                 rows.append(Row(words, at.get((hint, vendor)), data, group_of, look=look_of, inner=inner, note=ending))
-    with settings(look.rc):
-        title = "How each hint changes the own-vendor rate"
-        drawn = plot_intervals(rows, look, "change (pp)", band=margin_pp, title=title)
-        words = (
-            "Change of the own-vendor top-1 rate under each hint against none; diamonds: the mean over vendors, with "
-            f"its 90 % interval as the thicker line. Shaded: within \N{PLUS-MINUS SIGN}{margin_pp:g} pp; only an "
-            "average whose 90 % interval lies inside can be equivalent to none, and is where Holm's correction over "
-            "the hints leaves it so. Dashed: no change."
+    title = "How each hint changes the own-vendor rate"
+    drawn = plot_intervals(rows, look, "change (pp)", band=margin_pp, title=title)
+    words = (
+        "Change of the own-vendor top-1 rate under each hint against none; diamonds: the mean over vendors, with "
+        f"its 90 % interval as the thicker line. Shaded: within \N{PLUS-MINUS SIGN}{margin_pp:g} pp; only an "
+        "average whose 90 % interval lies inside can be equivalent to none, and is where Holm's correction over "
+        "the hints leaves it so. Dashed: no change."
+    )
+    if any(each.id == "name_effect" for each in shown):
+        words += (
+            " Last: how much more often an answer is ranked first when shown under the judge's own vendor's name "
+            "than under another name, names being exchanged at random."
         )
-        if any(each.id == "name_effect" for each in shown):
-            words += (
-                " Last: how much more often an answer is ranked first when shown under the judge's own vendor's name "
-                "than under another name, names being exchanged at random."
-            )
-        lost = losses(
-            estimates, "unreadable_share", [*shown, *(replace(e, where={"hint": "none"}) for e in shown)], "hint"
-        )
-        ending = "".join(f" {hint}: {word}." for hint, word in (conclusions or {}).items())
-        kinds = {"hint_effect": "effect", "hint_change": "change", "name_effect": "name effect"}
-        text = alt("Dot plot of the effect of each hint, by vendor and on average", shown, kinds, 40) + ending
-        full = f"{caption(words + drawn.words, shown, lost)}{by_group(lost)} {note}".strip()
-        return finished(name, drawn.figure, full, text, look)
+    lost = losses(estimates, "unreadable_share", [*shown, *(replace(e, where={"hint": "none"}) for e in shown)], "hint")
+    ending = "".join(f" {hint}: {word}." for hint, word in (conclusions or {}).items())
+    kinds = {"hint_effect": "effect", "hint_change": "change", "name_effect": "name effect"}
+    text = alt("Dot plot of the effect of each hint, by vendor and on average", shown, kinds, 40) + ending
+    full = f"{caption(words + drawn.words, shown, lost)}{by_group(lost)} {note}".strip()
+    return drawn.finished(name, full, text)
 
 
 def show_category_groups(
@@ -380,16 +370,15 @@ def show_category_groups(
             here = {hint: at.get((data, id, category, hint)) for hint in hints}
             marked = lowest({hint: each for hint, each in here.items() if each is not None})
             cells += [_percent(each, category, hint, data, hint in marked) for hint, each in here.items()]
-    with settings(look.rc):
-        title = "How often judges rank their own vendor first (%), by category and hint"
-        drawn = plot_table(cells, look, "what judges are told", span=(0, 1.35), title=title)
-        words = (
-            f"{title}: mean over vendors. Outlined: the lowest number of each row, all of them where several are "
-            f"equal; an outline is a minimum of noisy numbers and no finding.{drawn.words}"
-        )
-        lost = losses(estimates, "unreadable_share", shown, "hint")
-        full = caption(words, shown, lost, bare="One number a cell")
-        return finished(name, drawn.figure, full, alt(title, shown, most=40), look)
+    title = "How often judges rank their own vendor first (%), by category and hint"
+    drawn = plot_table(cells, look, "what judges are told", span=(0, 1.35), title=title)
+    words = (
+        f"{title}: mean over vendors. Outlined: the lowest number of each row, all of them where several are "
+        f"equal; an outline is a minimum of noisy numbers and no finding.{drawn.words}"
+    )
+    lost = losses(estimates, "unreadable_share", shown, "hint")
+    full = caption(words, shown, lost, bare="One number a cell")
+    return drawn.finished(name, full, alt(title, shown, most=40))
 
 
 def lowest(cells: Mapping[str, Estimate]) -> list[str]:
@@ -427,21 +416,20 @@ def show_group_metrics(
                 rows.append(Row(hint, at.get((data, id, hint)), data, panel=words, absent=absent))
                 floor = floors.get((data, f"{id}_noise_floor", hint))
                 rows += [Row(hint, floor, data, panel=words, look=FLOOR)] if floor else []
-    with settings(look.rc):
-        names = {id: " ".join(words.split()) for id, words in METRICS.items()}
-        names |= {f"{id}_noise_floor": f"noise floor of {words}" for id, words in names.items()}
-        title = "The published metrics of each hint, beside what noise alone would give"
-        legend = {"metric": PLAIN, "noise floor": FLOOR} if floors else None
-        drawn = plot_intervals(rows, look, "pp (0 = none)", legend=legend, title=title)
-        words = (
-            "The published metrics of each group: mean distance of own-vendor rates from an equal share, spread of "
-            "overall shares, spread of own-vendor rates over judges and over vendors. All are zero or more even where "
-            "nothing differs."
-        )
-        words += " Ticks: the noise floor, what a metric would be from chance alone." if floors else ""
-        lost = losses(estimates, "unreadable_share", shown, "hint")
-        text = alt("Dot plot of four metrics by hint", [*shown, *floors.values()], names)
-        return finished(name, drawn.figure, caption(words + drawn.words, shown, lost), text, look)
+    names = {id: " ".join(words.split()) for id, words in METRICS.items()}
+    names |= {f"{id}_noise_floor": f"noise floor of {words}" for id, words in names.items()}
+    title = "The published metrics of each hint, beside what noise alone would give"
+    legend = {"metric": PLAIN, "noise floor": FLOOR} if floors else None
+    drawn = plot_intervals(rows, look, "pp (0 = none)", legend=legend, title=title)
+    words = (
+        "The published metrics of each group: mean distance of own-vendor rates from an equal share, spread of "
+        "overall shares, spread of own-vendor rates over judges and over vendors. All are zero or more even where "
+        "nothing differs."
+    )
+    words += " Ticks: the noise floor, what a metric would be from chance alone." if floors else ""
+    lost = losses(estimates, "unreadable_share", shown, "hint")
+    text = alt("Dot plot of four metrics by hint", [*shown, *floors.values()], names)
+    return drawn.finished(name, caption(words + drawn.words, shown, lost), text)
 
 
 #: No vendor of the published runs has these colours.
@@ -500,23 +488,22 @@ def show_discordance(
         line = points[points["hint"] == hint]
         shown[short(hint, 24) + ("" if len(line) else " (not estimable)")] = looks[hint]
         clauses.append(_p_curve(plain(hint), line))
-    with settings(look.rc):
-        title = "What the margins leave open about the difference between each hint and none"
-        axes = ("pairs whose verdict changed (%), not published", "p of the difference to none")
-        frame = pd.concat([lines, dots.assign(kind="dot")]) if len(lines) else lines
-        figure = plot_curves(frame, looks, look, *axes, finish, high=20, legend=shown, title=title, hollow=False)
-        words = (
-            "p-value of the difference between each hint and none, as a function of the share of pairs (same question, "
-            "same judge) of which one verdict put the own vendor first and the other did not. The margins do not tell "
-            "that share; a line begins at the smallest that they allow. Dashed: p = 0.05. Where a line lies on both "
-            "sides of it, the margins settle neither a difference nor its absence. The p-values take pairs as "
-            "independent, which the judges of one question are not."
-        )
-        counts = (points["changed"] / points["share"]).round() if "changed" in points else ()
-        n = f" (n = {', '.join(f'{count:.0f}' for count in sorted(set(counts)))} pairs a line)" if len(counts) else ""
-        words += f" Data: {source_name(data)}{n}; a p-value has no interval."
-        text = f"Line plot of p against the share of changed verdicts, {source_name(data)}. {' '.join(clauses)}"
-        return finished(name, figure, words, text, look)
+    title = "What the margins leave open about the difference between each hint and none"
+    axes = ("pairs whose verdict changed (%), not published", "p of the difference to none")
+    frame = pd.concat([lines, dots.assign(kind="dot")]) if len(lines) else lines
+    drawn = plot_curves(frame, looks, look, *axes, finish, high=20, legend=shown, title=title, hollow=False)
+    words = (
+        "p-value of the difference between each hint and none, as a function of the share of pairs (same question, "
+        "same judge) of which one verdict put the own vendor first and the other did not. The margins do not tell "
+        "that share; a line begins at the smallest that they allow. Dashed: p = 0.05. Where a line lies on both "
+        "sides of it, the margins settle neither a difference nor its absence. The p-values take pairs as "
+        "independent, which the judges of one question are not."
+    )
+    counts = (points["changed"] / points["share"]).round() if "changed" in points else ()
+    n = f" (n = {', '.join(f'{count:.0f}' for count in sorted(set(counts)))} pairs a line)" if len(counts) else ""
+    words += f" Data: {source_name(data)}{n}; a p-value has no interval."
+    text = f"Line plot of p against the share of changed verdicts, {source_name(data)}. {' '.join(clauses)}"
+    return drawn.finished(name, words, text)
 
 
 def _p_curve(hint: str, line: pd.DataFrame) -> str:

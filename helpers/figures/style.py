@@ -228,13 +228,27 @@ def theme(look: Style) -> dict[str, Any]:
     return {**plain, **look.rc}
 
 
-def finished(name: str, figure: Canvas, caption: str, alt: str, look: Style) -> Figure:
-    """Freeze the layout and wrap the figure; to be called within `settings`."""
-    from matplotlib.collections import PathCollection
+@dataclass(frozen=True)
+class Drawn:
+    """A picture that waits for its words, and how many rows had no room in it."""
 
-    for dots in figure.findobj(PathCollection):
-        dots.set_zorder(3)  # above intervals and bands, which would be drawn over them
-    # Each drawing lets the layout engine move things a little; frozen, png, pdf and svg show the same picture.
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    return Figure(name, figure, caption, alt, look.rc, look.name)
+    figure: Canvas
+    look: Style
+    left_out: int = 0
+
+    @property
+    def words(self) -> str:
+        """What the caption says of rows without room."""
+        return f" {self.left_out} more in the table." if self.left_out else ""
+
+    def finished(self, name: str, caption: str, alt: str) -> Figure:
+        """The figure of this name, its layout frozen."""
+        from matplotlib.collections import PathCollection
+
+        for dots in self.figure.findobj(PathCollection):
+            dots.set_zorder(3)  # above intervals and bands, which would be drawn over them
+        # Each drawing lets the layout engine move things a little; frozen, png, pdf and svg show the same picture.
+        with settings(self.look.rc):
+            self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")
+        return Figure(name, self.figure, caption, alt, self.look.rc, self.look.name)

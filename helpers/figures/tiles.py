@@ -7,9 +7,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .intervals import LONGEST, Drawn, add_legend, fold, legend_lines, lines_of, name_lines
+from .intervals import LONGEST, add_legend, fold, legend_lines, lines_of, name_lines
 from .points import SOFT, SOURCES, NothingToDraw, in_order, short, source_name
-from .style import HIGHEST, INK, Look, Style, canvas, letters, theme
+from .style import HIGHEST, INK, Drawn, Look, Style, canvas, letters, settings, theme
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -79,32 +79,33 @@ def plot_table(
     upright = 0.85 * heads > room
     depth = 0.62 * heads if upright else 1.3 * max(column.count("\n") + 1 for column in columns)
     lines = (tall + 0.4) * len(index) + depth + 3.5 + legend_lines(legend, width, look) + 2.5 * bool(title)
-    figure = canvas(look, width, min(1.25 * lines * look.size / 72, HIGHEST), title)
-    axes = figure.subplots()
-    size = max(6.0, min(1.0, room / (widest + 1)) * look.size)
-    how = {"cmap": colours, "vmin": span[0], "vmax": span[1], "cbar": False, "linewidths": 0.6, "ax": axes}
-    if values.notna().any(axis=None):
-        sns.heatmap(values, annot=words, fmt="", annot_kws={"fontsize": size, "linespacing": 1.05}, **how)
-    axes.set(xlim=(0, len(columns)), ylim=(len(index), 0))
-    for (i, j), value in np.ndenumerate(values.to_numpy(dtype=float)):
-        cell = at.get((index[i], columns[j]))
-        if cell and math.isnan(value):
-            axes.text(j + 0.5, i + 0.5, cell.words, ha="center", va="center", color=SOFT, fontsize=size)
-        if cell and cell.outlined:
-            box = {"fill": False, "edgecolor": INK, "linewidth": look.size / 6, "zorder": 3}
-            axes.add_patch(Rectangle((j + 0.03, i + 0.04), 0.94, 0.92, **box))
-    axes.set_xticks([j + 0.5 for j in range(len(columns))], labels, rotation=90 if upright else 0, fontsize="small")
-    axes.set_yticks([i + 0.5 for i in range(len(index))], names, rotation=0)
-    axes.tick_params(axis="y", labelsize="small" if size < 0.8 * look.size else look.size)
-    for label, (_, row) in zip(axes.get_yticklabels(), index, strict=True):
-        if not row:
-            label.set(fontweight="bold", color=SOFT)
-    axes.tick_params(length=0, labelbottom=not above, labeltop=above)
-    axes.spines[:].set_visible(False)
-    axes.set(xlabel=textwrap.fill(xlabel, max(16, int(room * len(columns)))), ylabel=ylabel)
-    if legend:
-        add_legend(figure, look, legend)
-    return Drawn(figure, left_out)
+    with settings(look.rc):
+        figure = canvas(look, width, min(1.25 * lines * look.size / 72, HIGHEST), title)
+        axes = figure.subplots()
+        size = max(6.0, min(1.0, room / (widest + 1)) * look.size)
+        how = {"cmap": colours, "vmin": span[0], "vmax": span[1], "cbar": False, "linewidths": 0.6, "ax": axes}
+        if values.notna().any(axis=None):
+            sns.heatmap(values, annot=words, fmt="", annot_kws={"fontsize": size, "linespacing": 1.05}, **how)
+        axes.set(xlim=(0, len(columns)), ylim=(len(index), 0))
+        for (i, j), value in np.ndenumerate(values.to_numpy(dtype=float)):
+            cell = at.get((index[i], columns[j]))
+            if cell and math.isnan(value):
+                axes.text(j + 0.5, i + 0.5, cell.words, ha="center", va="center", color=SOFT, fontsize=size)
+            if cell and cell.outlined:
+                box = {"fill": False, "edgecolor": INK, "linewidth": look.size / 6, "zorder": 3}
+                axes.add_patch(Rectangle((j + 0.03, i + 0.04), 0.94, 0.92, **box))
+        axes.set_xticks([j + 0.5 for j in range(len(columns))], labels, rotation=90 if upright else 0, fontsize="small")
+        axes.set_yticks([i + 0.5 for i in range(len(index))], names, rotation=0)
+        axes.tick_params(axis="y", labelsize="small" if size < 0.8 * look.size else look.size)
+        for label, (_, row) in zip(axes.get_yticklabels(), index, strict=True):
+            if not row:
+                label.set(fontweight="bold", color=SOFT)
+        axes.tick_params(length=0, labelbottom=not above, labeltop=above)
+        axes.spines[:].set_visible(False)
+        axes.set(xlabel=textwrap.fill(xlabel, max(16, int(room * len(columns)))), ylabel=ylabel)
+        if legend:
+            add_legend(figure, look, legend)
+        return Drawn(figure, look, left_out)
 
 
 class Bar(NamedTuple):
@@ -142,52 +143,53 @@ def plot_shares(
     wide = noted > 12 or any(bar.numbers for bar in bars) or max(len(line.words) for line in lines) > 16
     width = look.text if wide else look.column
     high = (max(line.y for line in lines) + height + above + 1) * 1.25 * look.size / 72
-    figure = canvas(look, width, min(high, HIGHEST), title)
-    axes = figure.subplots()
-    # One frame for all layers: seaborn joins a layer's own frame to that of the plot by position.
-    rows: list[dict[str, object]] = []
-    for bar in drawn:
-        y = at[bar.data, bar.group, bar.label]
-        rows += [
-            {"share": 100 * bar.shares[part], "y": y, "part": part} for part in fills if bar.shares.get(part, 0) > 0
-        ]
-        for i, (low, high) in enumerate(bar.lines):
-            rows.append({"y": y + 0.6 * (i - (len(bar.lines) - 1) / 2), "low": 100 * low, "high": 100 * high})
-    frame = pd.DataFrame(rows, columns=["share", "y", "part", "low", "high"])
-    parts = frame[frame["share"].notna()]
-    # Bars are stacked by their own frame, which holds no interval.
-    if len(parts):
-        mark = so.Bar(width=0.75, alpha=1, edgecolor="white", edgewidth=0.6)
-        plot = (
-            so.Plot(parts, x="share", y="y", color="part")
-            .theme(theme(look))
-            .add(mark, so.Stack(), orient="y", legend=False)
-        )
-        plot.scale(color=dict(fills), y=so.Continuous()).on(axes).plot()
-    if frame["low"].notna().any():
-        plot = so.Plot(frame[frame["low"].notna()], y="y", xmin="low", xmax="high").theme(theme(look))
-        for colour, thick in (("white", 0.5), (INK, 0.18)):
-            plot = plot.add(so.Range(color=colour, linewidth=thick * look.size), orient="y", legend=False)
-        plot.on(axes).plot()
-    name_lines(axes, lines, height)
-    axes.set(xlim=(0, 100), xlabel=xlabel, ylabel="")
-    axes.set_xticks([0, 25, 50, 75, 100])
-    axes.spines[["left", "bottom"]].set_visible(False)
-    fits = letters(width, look) - max(len(line.words) for line in lines if not line.heading) - noted - 3
-    for bar in drawn:
-        y, left = at[bar.data, bar.group, bar.label], 0.0
-        for part, colour in fills.items():
-            share = 100 * bar.shares.get(part, 0)
-            number = bar.numbers.get(part, "")
-            if number and len(number) + 1 <= 0.01 * share * fits:
-                ink = "white" if colour in DARK else INK
-                axes.text(left + share / 2, y, number, ha="center", va="center", fontsize="small", color=ink)
-            left += share
-        if not left:
-            axes.text(1, y, "none", va="center", color=SOFT, fontsize="small")
-        if bar.note:
-            how = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": "small"}
-            axes.text(1.02, y, bar.note, **how)
-    if legend:
-        add_legend(figure, look, shown)
-    return Drawn(figure, left_out)
+    with settings(look.rc):
+        figure = canvas(look, width, min(high, HIGHEST), title)
+        axes = figure.subplots()
+        # One frame for all layers: seaborn joins a layer's own frame to that of the plot by position.
+        rows: list[dict[str, object]] = []
+        for bar in drawn:
+            y = at[bar.data, bar.group, bar.label]
+            rows += [
+                {"share": 100 * bar.shares[part], "y": y, "part": part} for part in fills if bar.shares.get(part, 0) > 0
+            ]
+            for i, (low, high) in enumerate(bar.lines):
+                rows.append({"y": y + 0.6 * (i - (len(bar.lines) - 1) / 2), "low": 100 * low, "high": 100 * high})
+        frame = pd.DataFrame(rows, columns=["share", "y", "part", "low", "high"])
+        parts = frame[frame["share"].notna()]
+        # Bars are stacked by their own frame, which holds no interval.
+        if len(parts):
+            mark = so.Bar(width=0.75, alpha=1, edgecolor="white", edgewidth=0.6)
+            plot = (
+                so.Plot(parts, x="share", y="y", color="part")
+                .theme(theme(look))
+                .add(mark, so.Stack(), orient="y", legend=False)
+            )
+            plot.scale(color=dict(fills), y=so.Continuous()).on(axes).plot()
+        if frame["low"].notna().any():
+            plot = so.Plot(frame[frame["low"].notna()], y="y", xmin="low", xmax="high").theme(theme(look))
+            for colour, thick in (("white", 0.5), (INK, 0.18)):
+                plot = plot.add(so.Range(color=colour, linewidth=thick * look.size), orient="y", legend=False)
+            plot.on(axes).plot()
+        name_lines(axes, lines, height)
+        axes.set(xlim=(0, 100), xlabel=xlabel, ylabel="")
+        axes.set_xticks([0, 25, 50, 75, 100])
+        axes.spines[["left", "bottom"]].set_visible(False)
+        fits = letters(width, look) - max(len(line.words) for line in lines if not line.heading) - noted - 3
+        for bar in drawn:
+            y, left = at[bar.data, bar.group, bar.label], 0.0
+            for part, colour in fills.items():
+                share = 100 * bar.shares.get(part, 0)
+                number = bar.numbers.get(part, "")
+                if number and len(number) + 1 <= 0.01 * share * fits:
+                    ink = "white" if colour in DARK else INK
+                    axes.text(left + share / 2, y, number, ha="center", va="center", fontsize="small", color=ink)
+                left += share
+            if not left:
+                axes.text(1, y, "none", va="center", color=SOFT, fontsize="small")
+            if bar.note:
+                how = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": "small"}
+                axes.text(1.02, y, bar.note, **how)
+        if legend:
+            add_legend(figure, look, shown)
+        return Drawn(figure, look, left_out)
