@@ -20,7 +20,8 @@ from .judge import Incomplete, MissingKey, NoPrice, OverBudget
 from .providers.keys import redact
 from .store import StoreError
 
-Names, Pairs = tuple[str, ...], tuple[tuple[str, str], ...]
+Names = tuple[str, ...]
+Pairs = tuple[tuple[str, str], ...]
 
 #: Commands that need nothing beside the package.
 ALONE = ("analyze", "explain")
@@ -120,7 +121,8 @@ RESULTS = (commands_results.analyze, commands_results.audit, commands_results.re
 AROUND = (commands_results.power, stores.store, commands_results.check, commands_results.explain)
 for command in (*RESULTS, *AROUND):
     main.add_command(command)
-main.list_commands = lambda context: list(main.commands)  # the README's order; click would sort them
+# The README's order; click would sort them.
+main.list_commands = lambda context: list(main.commands)  # type: ignore
 
 
 def _interrupted(text: str) -> None:
@@ -139,15 +141,17 @@ def entry() -> None:
     try:
         main(standalone_mode=False)
     except click.ClickException as error:
-        error.message = redact(error.message or "")
+        error.message = redact(error.message or "")  # type: ignore[misc]
         error.show()
         sys.exit(error.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt):
         _interrupted("")
     except (ConfigError, MissingKey, NoPrice, OverBudget, Incomplete, StoreError, ValueError, OSError) as error:
         # Errors of the system in our form: the file, then what is wrong.
-        of_file = isinstance(error, OSError) and error.strerror and error.filename
-        echo(f"recuse: {f'{error.filename}: {error.strerror}' if of_file else error}", err=True)
+        words = str(error)
+        if isinstance(error, OSError) and error.strerror and error.filename:
+            words = f"{error.filename}: {error.strerror}"
+        echo(f"recuse: {words}", err=True)
         sys.exit(2)
     except Exception:  # a defect of ours: told as Python tells it, but for keys
         echo(traceback.format_exc(), err=True)

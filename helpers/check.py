@@ -10,7 +10,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from . import paths
 from .config import load_models
@@ -129,7 +129,7 @@ def binary(data: bytes) -> Pieces:
             yield f"stream {number}", _unpacked(stream[1]).decode("latin-1")
 
 
-def _lines(file: BinaryIO) -> Pieces:
+def _lines(file: Any) -> Pieces:
     number, before = 1, b""
     while part := file.readline(PART):
         text = (before + part).decode("utf-8", "replace")

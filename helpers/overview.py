@@ -296,7 +296,7 @@ def estimates(found: Sequence[Found]) -> list[Estimate]:
     Published data, which several runs of one experiment share, have one.
     """
     return [
-        replace(row.estimate, where={"experiment": each.name} | run | row.estimate.where)
+        replace(row.estimate, where={"experiment": each.name, **run, **row.estimate.where})
         for each in found
         for run in [{"run": each.run} if each.run else {}]
         for row in each.rows
@@ -330,8 +330,8 @@ def bottom_line(
     bullets = bullets or ["- No experiment has results here: `recuse run` makes them."]
     table = claims(found) if checked is None else checked
     if len(table):
-        every, out, differ = count_claims(table)
-        bullets.append(f"- **Published numbers**: of {every:,} that can fail {out:,} come out, {differ:,} differ.")
+        claimed, out, differ = count_claims(table)
+        bullets.append(f"- **Published numbers**: of {claimed:,} that can fail {out:,} come out, {differ:,} differ.")
     if absent:
         bullets.append(f"- **Not here**: {'; '.join(f'{name} ({why})' for name, why in absent.items())}.")
     return "\n".join(bullets)

@@ -147,7 +147,7 @@ def precisions(estimates: Sequence[Estimate], name: str, asked: int = 0, draws: 
     own = [each for each in estimates if each.data != "published"]
     families = module.confirmatory(own)
     asked = asked or max((each.clusters for each in own), default=0)
-    found, why = [], {}
+    found, why = list[Precision](), dict[str, str]()
     for each in own:
         if each.id not in numbers.headline or PARTS & set(each.where) or each.where.get("filter", "all") != "all":
             continue
@@ -165,9 +165,9 @@ def precisions(estimates: Sequence[Estimate], name: str, asked: int = 0, draws: 
             share = module.rarer_side(each, own)
             kind = "equivalence" if each.id.endswith("_90") else "mcnemar" if math.isfinite(share) else "t"
             error = se / math.sqrt(2 * (draws - 1)) if draws > 1 else 0.0
-            size = (each.id, dict(each.where), each.unit, se, each.clusters)
             test = (level, kind, words, tests is not None, asked, error, share)
-            found.append(Precision(*size, *test, each.data, numbers.estimands[each.id].cluster))
+            size = (each.id, dict(each.where), each.unit, se, each.clusters)
+            found.append(Precision(*size, *test, each.data, numbers.estimands[each.id].cluster))  # type: ignore[arg-type]
     if not found:
         reasons = "; ".join(f"{id}: {reason}" for id, reason in why.items()) or "none of its headline numbers is there"
         raise NoStandardError(f"{name}: no standard error to plan with ({reasons})")

@@ -90,7 +90,7 @@ def estimates_table(
     NaN. Order of first appearance. Two estimates for one cell or a missing key are a ValueError; no estimates give a
     frame with the row columns only.
     """
-    keys, names, cells = {}, {}, {}
+    keys, names, cells = dict[Any, Any](), dict[Any, Any](), dict[Any, Estimate]()
     for each in estimates:
         places = {"id": each.id, **each.where}
         missing = [key for key in (*rows, *columns) if key not in places]
@@ -152,7 +152,7 @@ def _cell(value: Any, name: bool = False) -> str:
         return "yes" if value else "no"
     if name or not isinstance(value, Real):
         return visible(str(value))
-    return f"{value:,.0f}" if value == value // 1 and abs(value) < 1e15 else f"{value:,.6g}"
+    return f"{value:,.0f}" if value == value // 1 and abs(float(value)) < 1e15 else f"{value:,.6g}"
 
 
 def render_html(frame: pd.DataFrame) -> str:

@@ -239,10 +239,10 @@ class Request:
     def measured(self) -> Measured:
         """The key and the sizes, from one making of the prompt; ValueError where something in it is no JSON."""
         request = replace(self, source=self.prompt)
-        prompt, revision = request.source, request.revision
+        prompt, revision = str(request.source), request.revision
         # The order of a schema shapes the reply and must not be sorted away.
         schema = json.dumps(self.schema, allow_nan=False)
-        seen = {"provider": self.model.provider, "model": self.model.model_id, "params": self.params}
+        seen: dict[str, Any] = {"provider": self.model.provider, "model": self.model.model_id, "params": self.params}
         seen |= {"system": self.system, "prompt": prompt, "schema": schema, "repeat": self.repeat}
         seen |= {} if revision is None else {"revision": revision}
         text = json.dumps(seen, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -338,8 +338,8 @@ class Trial:
 
 
 #: Everything that can become of a finished reply; only `ok` carries a verdict.
-OUTCOMES = ("ok", "unparsed", "conflict", "invalid_ranking", "no_option", "two_options", "refused", "filtered")
-OUTCOMES += ("truncated", "empty")
+_UNREADABLE = ("unparsed", "conflict", "invalid_ranking", "no_option", "two_options")
+OUTCOMES = ("ok", *_UNREADABLE, "refused", "filtered", "truncated", "empty")
 #: The field of a structured reply that holds the verdict, for each form of verdict.
 VERDICT_FIELDS = dict(listwise="ranking", pairwise="verdict", choice="choice", several="choices", number="number")
 #: The five pairwise verdicts; A is shown first.

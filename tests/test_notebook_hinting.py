@@ -65,7 +65,7 @@ def test_the_same_as_a_command(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     book = nbformat.read(tmp_path / "out" / "report.ipynb", as_version=4)
     (result,) = (cell for cell in book.cells if "result" in cell.metadata.get("tags", ()))
-    assert "With 5 questions there are no intervals" in result.outputs[0].data["text/markdown"]
+    assert "5 questions can carry no interval: 10 is the least." in result.outputs[0].data["text/markdown"]
     assert re.search(rf"^ok +{NAME} ", done.stdout, re.MULTILINE)
 
 

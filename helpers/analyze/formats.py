@@ -51,9 +51,9 @@ class Verdicts:
     @property
     def baseline(self) -> bool:
         """Whether all candidates were compared with one and the same."""
-        pairs = self.style == "pairwise"
-        different = self.frame.loc[self.frame["condition"] != "identical", "baseline"] if pairs else ()
-        return pairs and (self.format == "arena-hard" or different.nunique() <= 1)
+        different = self.frame["condition"] != "identical"
+        one = self.style == "pairwise" and self.frame.loc[different, "baseline"].nunique() <= 1
+        return one or (self.style == "pairwise" and self.format == "arena-hard")
 
 
 #: Who stands first, as the games frame says it.
@@ -81,7 +81,7 @@ def pairwise(cells: Cells) -> Verdicts:
     games = (_game(*each) for each in zip(cells.rows, pairs, strict=True))
     frame = _spread(cells, ({"at": at, **game} for at, game in enumerate(games)))
     turned = frame.pop("turned").to_numpy()
-    scored, notes = cells.style == "scores", ()
+    scored, notes = cells.style == "scores", tuple[str, ...]()
     if scored:
         words = "the higher one wins; the place effect is reported in points as well."
         notes = (f"Two scores a row on pairs in both orders: {words}",)
@@ -268,8 +268,8 @@ def load_tidy(
     clusters, words = _clusters(raw)
     frame = frames.with_clusters(file.frame, clusters)
     most = frames.dominance_words(frame["cluster"])
-    notes = (*file.notes, *notes, *_ties(raw, found.style), *words, *filter(None, [most]))
-    return replace(file, frame=frame, notes=notes)
+    said = (*file.notes, *notes, *_ties(raw, found.style), *words, *filter(None, [most]))
+    return replace(file, frame=frame, notes=said)
 
 
 def _questions(raw: Raw) -> tuple[Raw, list[str]]:

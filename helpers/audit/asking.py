@@ -192,7 +192,7 @@ def _trials_of(battery: Battery, judge: Model, item: Item, lots: Lots) -> Iterat
         more |= {"question": item.question, "nonce": nonce, "structured": judge.structured}
         system, prompt = prompts.late(template, **more)
         request = Request(judge, prompt, system, prompts.schema_for(judge, form, tuple(labels), nonce), repeat)
-        facts = {"form": form, "shown": tuple(shown), "labels": tuple(labels), "nonce": nonce}
+        facts: dict[str, Any] = {"form": form, "shown": tuple(shown), "labels": tuple(labels), "nonce": nonce}
         where = {"first": shown[0], "target": target}
         return Trial(NAME, item.id, item.category, judge, request, condition, **facts, where=where)
 
@@ -235,6 +235,6 @@ def _trials_of(battery: Battery, judge: Model, item: Item, lots: Lots) -> Iterat
     # One answer scored after a high and after a low number, in the same words, that belongs to something else.
     rng = random.Random(f"{battery.seed}:audit_anchor:{item.id}")
     words, side = rng.choice(battery.anchors), lots.side("scored", item)
-    for target, bounds in (("high", battery.high), ("low", battery.low)):
+    for end, bounds in (("high", battery.high), ("low", battery.low)):
         anchor = prompts.filled(words, "anchors", number=rng.randint(bounds["from"], bounds["to"]))
-        yield ask("anchor", [side], target, answer=item.text(side), anchor=anchor)
+        yield ask("anchor", [side], end, answer=item.text(side), anchor=anchor)

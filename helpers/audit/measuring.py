@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from ..stats.power import detectable_effect, detectable_mcnemar
 from ..stats.standing import size, standing
 from ..stats.tests import holm
 from ..types import Estimate, Judgment
-from ..words import listed, sentence
+from ..words import CardVerdict, listed, sentence
 from .asking import NAME, PROBES, TIE, WORDS
 
 COLUMNS = ("question", "condition", "first", "target", "repeat", "outcome", "sign", "points", "model")
@@ -116,7 +117,7 @@ def described(judged: pd.DataFrame, judge: str, data: str, seed: int) -> list[Es
     """What the judge does where nothing is manipulated; none of it is tested for the verdicts."""
     where, orders = {"judge": judge}, pairs(_games(judged, "plain"))
 
-    def mean(id: str, values: pd.Series, questions: Iterable[object]) -> Estimate:
+    def mean(id: str, values: pd.Series, questions: Iterable[Any]) -> Estimate:
         if not len(values):
             return estimate(id, where, no_interval(math.nan, 0, 0, NO_BLOCK), data)
         return estimate(id, where, clustered_mean(values.astype(float), list(questions)), data)
@@ -168,7 +169,7 @@ class Finding:
 
     probe: str
     estimate: Estimate
-    verdict: str
+    verdict: CardVerdict
     words: str
     p: float
     smallest: float
@@ -221,7 +222,7 @@ def _why(reason: str, **values: object) -> tuple[str, str]:
 
 def _verdict(
     name: str, each: Estimate, p: float, asked: int, judged: pd.DataFrame, beside: Sequence[Estimate]
-) -> tuple[str, str, str]:
+) -> tuple[CardVerdict, str, str]:
     """The verdict on one probe, why, and that in short."""
     probe, verdict = PROBES[name], standing(each, p)
     words = probe.above if each.value > 0 else probe.below
@@ -276,14 +277,12 @@ def worst_first(findings: Sequence[Finding]) -> list[Finding]:
 def bottom_line(findings: Sequence[Finding], judge: str, data: str) -> str:
     """One sentence: which effects the audit can see, in how many probes the judge is biased, and what of the others."""
     count, ordered = len(findings), worst_first(findings)
-    biased, clear, unclear = (
-        [each.title for each in ordered if each.in_words == words] for words in dict.fromkeys(SAID.values())
-    )
+    said = dict.fromkeys(SAID.values())
+    biased, *rest = ([each.title for each in ordered if each.in_words == words] for words in said)
     hints = [each.title for each in ordered if each.verdict == "hint"]
     hinted = f", in {listed(hints)} a hint" if hints else ""
     clear, unclear = (
-        each and (f"any of {count} probes" if len(each) == count else f"{len(each)} ({listed(each)})")
-        for each in (clear, unclear)
+        each and (f"any of {count} probes" if len(each) == count else f"{len(each)} ({listed(each)})") for each in rest
     )
     parts = [
         f"biased in {len(biased)} of {count} probes ({listed(biased)})" if biased else "",

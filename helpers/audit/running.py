@@ -131,7 +131,8 @@ def prepare(
     refuse({names.get(name, name): value for name, value in options.items() if value is not None})
     battery = load()
     judge = judge_of(model, base_url, settings, battery.knowledge)
-    return battery, replace(judge, **{name: value for name, value in limits.items() if value})
+    given: dict[str, Any] = {name: value for name, value in limits.items() if value}
+    return battery, replace(judge, **given)
 
 
 async def ask_battery(

@@ -244,10 +244,10 @@ def of_counted(
         yield estimate("human_agreement_of_all", at, of_all, data)
         for which in (ALL, DECISIVE):
             sums = zip(judge_sums(table.shared, which), people_sums(tables.people, which), strict=True)
-            gap = clustered(*(np.column_stack(columns) for columns in sums), [1.0, -1.0])
+            gap = clustered(*map(np.column_stack, sums), [1.0, -1.0])  # type: ignore
             yield estimate("agreement_gap", {**at, "votes": which}, gap, data, "pp")
         yield estimate("human_alpha", at, alpha(_plain(table.votes), seed, resamples), data, "alpha")
-        counts = {"n": table.judged, "clusters": tables.questions, "method": "counted", "data": data}
+        counts: dict[str, Any] = {"n": table.judged, "clusters": tables.questions, "method": "counted", "data": data}
         yield Estimate("vote_unreadable_share", at, table.lost / table.judged, **counts)
     for which in (ALL, DECISIVE):
         each = clustered(*people_sums(tables.people, which), null=None)
@@ -357,7 +357,7 @@ def together(parts: Sequence[Counted]) -> Counted:
         judge: Tables(*(sum(getattr(each.judges[judge], name) for each in parts) for name in names))
         for judge in first.judges
     }
-    return Counted(first.questions, judges, sum(each.people for each in parts))
+    return Counted(first.questions, judges, np.sum([each.people for each in parts], axis=0))
 
 
 def _table(cells: Mapping[str, Sequence[int]], size: int, rows: Sequence[str]) -> np.ndarray:
@@ -462,8 +462,8 @@ def finding(estimates: Sequence[Estimate]) -> str:
 
     Holm's correction runs over all differences, and over all gaps between judges and people.
     """
-    ids = ("gold_accuracy", "gold_accuracy_of_all", "gold_unreadable_share", "human_agreement", "human_alpha")
-    ids += ("agreement_gap", "human_human_agreement", "people_rate", "people_rate_judge", "people_rate_labels")
+    ids = ["gold_accuracy", "gold_accuracy_of_all", "gold_unreadable_share", "human_agreement", "human_alpha"]
+    ids += ["agreement_gap", "human_human_agreement", "people_rate", "people_rate_judge", "people_rate_labels"]
     found = [e for e in conclusions("accuracy", estimates, *ids) if e.estimate.where.get("votes", "all") == "all"]
     differences = conclusions("accuracy", estimates, "gold_accuracy_difference")
     shown = [each for each in differences if each.verdict == "bias"]
@@ -480,10 +480,10 @@ def published_finding(estimates: Sequence[Estimate]) -> str:
     by = {name: [each for each in estimates if each.where["source"] == name] for name in ("LLMBar", "PandaLM")}
     prompts = conclusions("accuracy", by["LLMBar"], "gold_accuracy_difference")
     stand = lines([each for each in prompts if each.verdict == "bias"]) or "- none"
-    ids = ("gold_accuracy", "gold_unreadable_share", "gold_accuracy_as_printed", "gold_accuracy_difference")
+    ids = ["gold_accuracy", "gold_unreadable_share", "gold_accuracy_as_printed", "gold_accuracy_difference"]
     majority = lines(conclusions("accuracy", by["PandaLM"], *ids))
     votes = [each for each in estimates if each.where.get("condition") in ("all", "none")]
-    ids = ("human_agreement", "human_human_agreement", "agreement_gap")
+    ids = ["human_agreement", "human_human_agreement", "agreement_gap"]
     kept = ("all", "decisive")
     people = [e for e in conclusions("accuracy", votes, *ids) if e.estimate.where["votes"] in kept]
     parts = {

@@ -295,7 +295,7 @@ def conclusions(module: str, estimates: Iterable[Estimate], *ids: str) -> list[C
 
 def confirmatory(module: str, estimates: Iterable[Estimate]) -> list[tuple[list[Estimate], int]]:
     """The confirmatory families, each with the number of tests that Holm corrects it for."""
-    declared, families = declared_by(module), {}
+    declared, families = declared_by(module), dict[tuple[str, str], list[Estimate]]()
     for each in estimates:
         if confirms(declared[each.id], each.where):
             families.setdefault((each.data, declared[each.id].family.name), []).append(each)
@@ -366,7 +366,7 @@ def paper_tables(
             and not without & {*each.where}
             and not (table.get("measured") and each.data == "published")
         ]
-        chosen = sorted(chosen, key=lambda each, order=ids: order.index(each.id)) if more else chosen
+        chosen = sorted(chosen, key=lambda each: ids.index(each.id)) if more else chosen
         if chosen:
             caption = table["caption"].format(**words)
             found.append((table["name"], caption, chosen, table["rows"], table["columns"]))
@@ -413,7 +413,7 @@ def load_bias(name: str) -> Bias:
     trials of all questions in one random order. Constants are in capitals in the module.
     """
     module = importlib.import_module(f".{name}", __package__)
-    usual = {each.__name__: partial(each, name) for each in (confirmatory, card, headline, finding)}
+    usual: dict[str, Any] = {each.__name__: partial(each, name) for each in (confirmatory, card, headline, finding)}
     names = {at: each.name for each in fields(Bias) for at in (each.name, each.name.upper())}
     hooks = {field: getattr(module, at) for at, field in names.items() if hasattr(module, at)}
     if "stages" not in hooks:

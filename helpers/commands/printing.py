@@ -38,7 +38,8 @@ def parameters(pairs: tuple[tuple[str, str], ...], **limits: float | None) -> di
     return values | options
 
 
-_flight, _pairs = "Most calls in flight; default: its entry's or server's.", {"nargs": 2, "metavar": "NAME VALUE"}
+_flight = "Most calls in flight; default: its entry's or server's."
+_pairs: dict[str, Any] = {"nargs": 2, "metavar": "NAME VALUE"}
 _lists = "A YAML file with lists of parameters: each combination is run in a folder of its own."
 parameter = click.option("-p", "pairs", multiple=True, help="A notebook parameter; VALUE is read as YAML.", **_pairs)
 concurrency = click.option("--concurrency", type=click.IntRange(1, 1024), help=_flight)

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field, ValidationInfo, create_model
+from pydantic import AfterValidator, BaseModel, Field, ValidationInfo, create_model
 
 from .. import paths
 from ..types import Experiment, Model, Question, short_hash
@@ -129,7 +129,7 @@ class Parameters(Strict):
     store: str | None = None
 
 
-def defaults_of(kind: type[Strict]) -> dict[str, Any]:
+def defaults_of(kind: type[BaseModel]) -> dict[str, Any]:
     """The parameters of a kind, with their defaults."""
     return {name: field.default for name, field in kind.model_fields.items()}
 
@@ -151,7 +151,7 @@ def _parameters_of(config: ExperimentConfig) -> type[Parameters]:
             form = Annotated[list[item], Field(min_length=1), AfterValidator(_each_once)]  # type: ignore[valid-type]
         else:
             form = Literal[tuple(kind)] if kind else type(default)
-        limits = {int: {"ge": 0}, float: {"allow_inf_nan": False}}.get(form, {})  # whole numbers count or choose
+        limits: Any = {int: {"ge": 0}, float: {"allow_inf_nan": False}}.get(form, {})  # whole numbers count or choose
         kinds[name] = (form, Field(default, description=words, validate_default=True, **limits))
     return create_model("Parameters", __base__=Parameters, **kinds)
 
@@ -184,7 +184,7 @@ def settle_parameters(
         raise ConfigError(f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(defaults)}")
     changed = {key: chosen[key] for key in defaults if key in chosen and chosen[key] != defaults[key]}
     usual = {key: value for key, value in usual.items() if key in defaults and value and defaults[key] is None}
-    settled = checked(kind, {**usual, **changed}, f"parameters of {name}", context=context)
+    settled: Any = checked(kind, {**usual, **changed}, f"parameters of {name}", context=context)
     digest = short_hash(json.dumps(changed, sort_keys=True, default=str), digits=10)
     folder = paths.RUNS / f"{name}-{digest}" if changed else paths.FIGURES / name
     return settled, changed, (Path(settled.out).expanduser() if settled.out else folder).resolve()

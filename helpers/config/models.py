@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -120,7 +120,7 @@ def model_of(
     return Model(name, **fields, knowledge=(knowledge or {}) if entry.provider == "simulated" else {})
 
 
-def perhaps(names: Sequence[str], valid: Sequence[str]) -> str:
+def perhaps(names: Sequence[str], valid: Iterable[str]) -> str:
     """What an error adds to unknown names: the nearest known one of each, in brackets, if any is near."""
     near = dict.fromkeys(found for name in names for found in get_close_matches(name, [*valid], 1))
     return f" (did you mean {', '.join(near)}?)" if near else ""

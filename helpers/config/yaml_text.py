@@ -154,7 +154,7 @@ def _value(node: yaml.Node, keys: Keys, lines: Lines, as_shown: bool) -> Any:
         key, value = (None, each) if listed else each
         if key and not isinstance(key, yaml.ScalarNode):
             raise _fault("a key must be a word", key)
-        inner = (*keys, key.value if key else str(place))
+        inner: Any = (*keys, key.value if key else str(place))
         if inner in lines:
             raise _fault(f"duplicate key {key.value!r} (first in line {lines[inner]})", key)
         lines[inner] = (key or value).start_mark.line + 1
@@ -170,7 +170,8 @@ def _scalar(node: yaml.ScalarNode, as_shown: bool) -> Any:
     if node.style is not None:
         return text
     word = STRICT["words"][kind]
-    value = READERS.get(kind, str)(text) if (plain := re.fullmatch(word.get("form", "(?!)"), text)) else None
+    reader: Any = READERS.get(kind, str)
+    value = reader(text) if (plain := re.fullmatch(word.get("form", "(?!)"), text)) else None
     if not plain:
         fault, advice = f"is {word['fault']}", word["advice"]
     elif kind == "float" and math.isinf(value):

@@ -226,7 +226,7 @@ def load_responses(source: Source, hub: Entry = None) -> Loaded:
         by_key = {(one.question_id, one.candidate): one for each in found for one in each}
         _merge(questions, {question.id: question for question in kept.values()}, records.path, "question")
         _merge(answers, by_key, records.path, "answer to a question")
-    both = {"questions": tuple(questions.values()), "answers": tuple(answers.values())}
+    both: dict[str, Any] = {"questions": tuple(questions.values()), "answers": tuple(answers.values())}
     return Loaded(**both, without_gold=frozenset(without - questions.keys()))
 
 
@@ -239,7 +239,7 @@ def columns(records: Records) -> list[Columns]:
     if not found:
         raise records.unknown("<model>_output_label and <model>_reason of each model (or output_label and reason)")
     ends = ("output_label", "reason" if "pid" in names else "output_reason", "error", "reason_perturb_llm_auto")
-    return [(name, *(f"{name}_{end}" for end in ends)) for name in found]
+    return [(name, *(f"{name}_{end}" for end in ends)) for name in found]  # type: ignore[misc]
 
 
 def plain_question(record: Record) -> list[Question]:

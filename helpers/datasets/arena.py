@@ -97,7 +97,7 @@ def _games_of(place: Place) -> tuple[list[Game], list[Problem]]:
         for first, game in zip(ORDERS, [*scores, None, None], strict=False):
             score = game.get("score") if game else None
             score = score if isinstance(score, str | None) else json.dumps(score)
-            more = {"verdict": normalised(score), "games": len(scores), "missing": game is None}
+            more: dict[str, Any] = {"verdict": normalised(score), "games": len(scores), "missing": game is None}
             games.append(blank._replace(first=first, score=score, **more))
     if not games:
         why = f"no judgment in this file, {len(problems)} lines of something else"

@@ -134,7 +134,7 @@ def _scale(params: Any) -> RatioScale:
         if not (value in (None, False, True) if name in FLIPS else number and abs(value) <= FARTHEST):
             expected = "True or False" if name in FLIPS else f"a number up to {FARTHEST}"
             raise ValueError(f"field 'metric_params': {name} is {str(value)[:40]}, expected {expected}")
-    return RatioScale(*(float(params[name]) for name in NUMBERS), *(bool(params.get(name)) for name in FLIPS))
+    return RatioScale(*(float(params[n]) for n in NUMBERS), *(bool(params.get(n)) for n in FLIPS))  # type: ignore
 
 
 def load_decisions(source: Source, entry: Entry = None, tests: Iterable[Question] = ()) -> Loaded:
@@ -248,7 +248,7 @@ def _score(row: Record) -> float:
 
 
 def _read(
-    source: Source, entry: Entry, what: str, read: Callable[[Record, Path], tuple[list[Any], str, Any]]
+    source: Source, entry: Entry, what: str, read: Callable[..., tuple[list[Any], str, Any]]
 ) -> tuple[list[tuple[str, int, Any]], list[Problem]]:
     """What `read` makes of each row - marks, words and a value - as file, line and value.
 
@@ -261,10 +261,10 @@ def _read(
     seen: dict[Any, str] = {}
     for path in find_files(source, entry, what, ENDS, several=True):
         name = str(path.relative_to(top)) if source != "hub" and top.is_dir() else path.name
-        first = next((each for each in read_lines(path, name) if not isinstance(each[1], Problem)), None)
-        if first and (lacking := [each for each in columns if each not in first[1]]):
-            lacks = f"no column {', '.join(lacking)}; found {', '.join(first[1])}, expected {', '.join(columns)}"
-            raise ValueError(f"{path}, line {first[0]}: {lacks}")
+        number, first = next(((n, row) for n, row in read_lines(path, name) if isinstance(row, Record)), (0, None))
+        if first and (lacking := [each for each in columns if each not in first]):
+            lacks = f"no column {', '.join(lacking)}; found {', '.join(first)}, expected {', '.join(columns)}"
+            raise ValueError(f"{path}, line {number}: {lacks}")
         for line, (marks, words, value) in read_each(path, name, partial(read, path=path), problems):
             if earlier := next((seen[mark] for mark in marks if mark in seen), None):
                 problems.append(Problem(name, line, "duplicate", f"{words} as {earlier}"))

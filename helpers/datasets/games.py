@@ -180,13 +180,13 @@ def _askings(records: Records, found: list[list[Game]], once: bool) -> list[Game
 def _games(record: Record, form: Mapping[str, Any], stem: str) -> Iterator[Game]:
     # A template with what the record holds in place of the fields.
     texts = ("source", "question_id", "judge", "judge_model", "baseline", "candidate")
-    filled = {
+    filled: dict[str, Any] = {
         each: re.sub(r"\{(\w+)\}", lambda field: _field_text(field[1], record, stem), form[each])
         for each in texts
         if each in form
     }
     category = record.get(form.get("category"))
-    numbers = {name: record[f"its_{name}"] for name in NUMBERS if f"its_{name}" in record}
+    numbers: dict[str, Any] = {name: record[f"its_{name}"] for name in NUMBERS if f"its_{name}" in record}
     blank = Game(**filled, category=checked_text(category, "category") if category else UNKNOWN, **numbers)
     for name in (*filled.values(), blank.category):
         if not name.isprintable():
@@ -257,7 +257,7 @@ def _judgebench(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]
     refuse_if(wrong, "judgments", judgments, "one judgment for each of two orders")
     refuse_if(record["label"] not in [*won], "label", record["label"], ", ".join(won))
     both = [each if isinstance(each, dict) else {} for each in (*judgments, None, None)[:2]]
-    inner = next((each["judgment"] for each in both if isinstance(each.get("judgment"), dict)), {})
+    inner: dict[str, Any] = next((each["judgment"] for each in both if isinstance(each.get("judgment"), dict)), {})
     model = inner.get("judge_model") or record.get("judge_name") or UNKNOWN
     named = {"judge": record.get("judge_name") or model, "judge_model": model, "its_gold": won[record["label"]]}
     return [record | named | {f"game_{at}": each.get("decision") for at, each in enumerate(both, 1)}]

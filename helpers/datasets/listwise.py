@@ -93,7 +93,7 @@ def load_judgments(
     for judgment in final:
         shown = constant if judgment.shown is None else judgment.shown
         others = sorted(by_question[judgment.question_id] or everywhere) or [None]
-        places = [(math.nan, None, candidate) for candidate in others]
+        places: list[tuple[Any, ...]] = [(math.nan, None, candidate) for candidate in others]
         if shown is not None:
             places = [(slot, *one) for slot, one in enumerate(shown.items())]
         rows += _rows(judgment, places, written)
@@ -288,7 +288,7 @@ def _asked(record: Record, judge: str) -> Published:
         different = " and ".join(f"{field} {hint!r}" for field, hint in hints.items())
         raise ValueError(f"fields {different} contradict each other; correct the one that is wrong")
     category = re.fullmatch(r"(.+)_\d+", question)
-    return Published(question, category and category[1], name, next(iter((hints or found).values()), ""))
+    return Published(question, category[1] if category else None, name, next(iter((hints or found).values()), ""))
 
 
 def _with_letters(judgments: list[Published]) -> list[Published]:

@@ -189,7 +189,7 @@ def _preferences(records: Records, responses: Loaded | None, counts: Counter[str
         id, judge, other = record.texts("pid", "evaluator", "evaluatee")
         if judge == other:
             raise ValueError("fields 'evaluator' and 'evaluatee' name the same model")
-        question, labels = Question(id, UNKNOWN, "", article=id.partition("_")[0]), [None, None]
+        question, labels = Question(id, UNKNOWN, "", article=id.partition("_")[0]), list[str | None]((None, None))
         if responses:
             answers = [published.get((id, name)) for name in (judge, other)]
             question = questions.get(id)
@@ -198,7 +198,7 @@ def _preferences(records: Records, responses: Loaded | None, counts: Counter[str
             if role != own_role:
                 counts["other_role" if role == OTHER[own_role] else role] += 1
                 return
-            labels = [answer and answer.label for answer in answers]
+            labels = [answer.label if answer else None for answer in answers]
         pair = _pair(question, (judge, other), own_role, labels, TASKS[kind], dose)
         for order in ("forward", "backward"):
             if f"{order}_{kind}" not in record:

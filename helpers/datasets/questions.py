@@ -78,7 +78,7 @@ def _typed(records: Records, form: Mapping[str, Any]) -> tuple[Any, ...]:
         name: List(Value(type[0])) if isinstance(type, list) else Value(type) if type else Json()
         for name, type in types.items()
     }
-    more = {"columns": [*types]} if table else {}
+    more: dict[str, Any] = {"columns": [*types]} if table else {}
     try:
         with tempfile.TemporaryDirectory() as folder:
             more |= {"split": "train", "streaming": True, "cache_dir": folder}
@@ -177,7 +177,7 @@ def _distinct(records: Records, questions: Sequence[Question]) -> tuple[Question
 
 
 def _plain(record: Record) -> Question:
-    return Question(*record.texts("id", "category", "text"), record.listed("points"), record.text_or_none("reference"))
+    return Question(*record.texts("id", "category", "text"), record.listed("points"), record.text_or_none("reference"))  # type: ignore
 
 
 def _mt_bench(record: Record) -> Question:
@@ -189,7 +189,7 @@ def _mt_bench(record: Record) -> Question:
 
 
 def _answered(record: Record) -> Question:
-    return Question(*record.texts("prompt_id", "category", "prompt_text"))
+    return Question(*record.texts("prompt_id", "category", "prompt_text"))  # type: ignore[arg-type]
 
 
 def _judged_pair(record: Record) -> Question:
@@ -387,7 +387,7 @@ def _near(texts: Sequence[str]) -> Iterable[int]:
     sketches = []
     for text in texts:
         codes = np.frombuffer(f"  {text}  ".encode("utf-32-le"), np.uint32).astype(np.uint64)
-        hashes = sum(codes[at : len(codes) - 4 + at] * np.uint64(4099**at) for at in range(5))
+        hashes: Any = sum(codes[at : len(codes) - 4 + at] * np.uint64(4099**at) for at in range(5))
         hashes ^= hashes >> np.uint64(29)
         hashes = np.sort(hashes * np.uint64(0x9E3779B97F4A7C15))
         sketches.append(hashes[np.append(True, hashes[1:] != hashes[:-1])][:64])

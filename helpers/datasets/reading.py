@@ -45,9 +45,9 @@ _PROMPTS = re.compile(r'"prompts"[ \t\r\n]*:[ \t\r\n]*\[')
 class Record(dict[str, Any]):
     """One record of a file: its fields, each checked when it is read; what does not fit is a ValueError."""
 
-    def typed(self, name: str, kind: type, expected: str, each: type = object, needed: bool = False) -> Any:
+    def typed(self, name: str, kind: Any, expected: str, each: Any = object, needed: bool = False) -> Any:
         """What a field holds, a `kind` (of `each`); None where it is null or missing, unless it is `needed`."""
-        value = self.get(name)
+        value: Any = self.get(name)
         fits = isinstance(value, kind) and (kind is not list or all(isinstance(part, each) for part in value))
         refuse_if(not (fits and value) if needed else value is not None and not fits, name, value, expected)
         return value
@@ -323,7 +323,7 @@ def read_rows(path: Path) -> Records:
     rows = dict(_cells(io.StringIO(read_text(path), newline=""), path))
     if broken := next(((line, row) for line, row in rows.items() if isinstance(row, str)), None):
         raise ValueError(f"{path}, line {broken[0]}: {broken[1]}")
-    found = ({name: cell or None for name, cell in row.items()} for row in rows.values())
+    found = ({name: cell or None for name, cell in row.items()} for row in rows.values() if isinstance(row, Record))
     return Records(path, tuple(found), tuple(rows))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..stats.intervals import MIN_CLUSTERS, clustered_mean, clusters_of, estimate
 from ..stats.standing import BY
@@ -79,7 +79,7 @@ def _starred(each: Estimate | None, stars: Stars) -> bool:
 
 def _check_stars(shown: Sequence[Estimate], stars: Stars) -> None:
     """Stars that belong to two numbers of different data, or to none, are a ValueError that names them."""
-    there = [(each.where["bias"], each.where.get("judge")) for each in shown]
+    there: list[tuple[str | None, ...]] = [(each.where["bias"], each.where.get("judge")) for each in shown]
     for key in stars or {}:
         if len(key) not in (2, 3) or (count := there.count(key[:2])) == 0:
             raise ValueError(f"a star for {key}, which is not shown; keys are (bias, judge or None) or these with data")
@@ -119,18 +119,18 @@ def show_bias_effects(
     chance = chance if id == "ratio_scale_absolute" else []
     looks = judge_looks({each.where["judge"] for each in shown if "judge" in each.where}, judge_vendors, look)
     biases, unit = _ordered(shown), scale(shown[0].unit)[1]
-    at = {(each.data, each.where["bias"], each.where.get("judge")): each for each in shown}
+    at: dict[Any, Estimate] = {(each.data, each.where["bias"], each.where.get("judge")): each for each in shown}
     at |= {(each.data, each.where["bias"], RANDOM): each for each in chance}
     towards = " towards where the bias pulls" if id in ("bias_effect", "scale_shift") else ""
     axis = AXIS.get(id, f"effect{towards} ({unit})")
     title = WORDS.get(id, f"The {id.replace('_', ' ')} of each judge and bias").split(",")[0].split(" (")[0]
     many = max(len(biases), len(looks)) > MOST
-    columns = [
+    columns: list[Any] = [
         *looks,
         *([None] if any("judge" not in each.where for each in shown) else []),
         *([RANDOM] if chance else []),
     ]
-    names = {None: "mean over judges", RANDOM: "answers at random"}
+    names: dict[Any, str] = {None: "mean over judges", RANDOM: "answers at random"}
     if many:
         drawn = _table(at, biases, columns, names, stars, axis, title, look)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..types import Estimate
 from . import points
@@ -226,14 +226,15 @@ def _marks(
         if place not in at:
             continue
         factor = scale(each.unit)[0] if each is not None else 1
-        mark = {"panel": row.panel, "y": at[place] + _shift(row, series, height), "look": f"{row.look}"}
+        y = at[place] + _shift(row, series, height)
+        mark = {"panel": row.panel, "y": y, "look": f"{row.look}"}
         if each is not None and not math.isnan(each.value):
             ends = {"value": factor * each.value, "low": factor * each.low, "high": factor * each.high}
             inner = {f"inner_{end}": factor * getattr(row.inner or each, end) for end in ("low", "high") if row.inner}
             reach = {"reach_low": -factor * row.reach, "reach_high": factor * row.reach}
             marks.append({**mark, **ends, **inner, **reach, "known": not hollow or not math.isnan(each.low)})
         for i, value in enumerate(row.values):
-            marks.append({**mark, "small": value, "y": mark["y"] - 0.6 - 0.13 * (i % 5), "known": True})
+            marks.append({**mark, "small": value, "y": y - 0.6 - 0.13 * (i % 5), "known": True})
     frame = pd.DataFrame(marks, columns=COLUMNS)
     looks = {f"{row.look}": row.look for row in rows}
     plot = so.Plot(frame, y="y", color="look", marker="look").theme(theme(look))
@@ -299,7 +300,7 @@ def _words(
             text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
 
 
-Legend = Mapping[str, "Look | Mapping[str, object]"]
+Legend = Mapping[str, "Look | Mapping[str, Any]"]
 
 
 def legend_columns(named: Legend, width: float, look: Style) -> int:

@@ -393,7 +393,7 @@ def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: 
     # Signs that no string of pandas can hold are shown as everywhere on figures.
     names = {column: [plain(each) for each in counts[column]] for column in ("source", "judge", "candidate", "data")}
     table = counts.assign(kind=kinds, **names)
-    bars, lead, sizes, lost = [], {}, {}, {}
+    bars, lead, sizes, lost = list[Bar](), dict[int, float](), dict[str, list[int]](), dict[str, int]()
     for (data, source, judge, candidate), cell in table.groupby(["data", "source", "judge", "candidate"], sort=False):
         sums, total = cell.groupby("kind")["count"].sum(), int(cell["count"].sum())
         shares = {kind: float(sums.get(kind, 0)) / max(total, 1) for kind in KINDS}
@@ -462,14 +462,14 @@ def show_class_shares(
             classes = [at.get((data, id, pair)) for id in ids]
             values = [math.nan if each is None else each.value for each in classes]
             invalid = None if end else at.get((data, "invalid_share", pair))
-            lost = invalid.value if invalid is not None and not math.isnan(invalid.value) else 0.0
+            gone = invalid.value if invalid is not None and not math.isnan(invalid.value) else 0.0
             if any(math.isnan(value) for value in values):
                 bars.append(Bar(pair, {}, data))
                 continue
-            shares = dict(zip(CLASS_FILLS, [*(value * (1 - lost) for value in values), lost], strict=True))
+            shares = dict(zip(CLASS_FILLS, [*(value * (1 - gone) for value in values), gone], strict=True))
             numbers = {part: f"{100 * share:.0f}" for part, share in shares.items()}
             sure = [classes[0], at.get((data, f"acceptable_rate{end}", pair))]
-            lines = [((1 - lost) * e.low, (1 - lost) * e.high) for e in sure if e is not None and not math.isnan(e.low)]
+            lines = [((1 - gone) * e.low, (1 - gone) * e.high) for e in sure if e is not None and not math.isnan(e.low)]
             bars.append(Bar(pair, shares, data, numbers=numbers, lines=lines))
     title = "In how many comparisons the verdicts in both orders mirror each other"
     drawn = plot_shares(bars, CLASS_FILLS, look, "% of comparisons", title=title)

@@ -138,8 +138,8 @@ def settings(rc: Mapping[str, Any]) -> Iterator[None]:
     """Draw with matplotlib's defaults and `rc`, whatever the user has set; theirs come back afterwards."""
     import matplotlib
 
-    plain = {key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith(_PERSONAL)}
-    with matplotlib.rc_context({**plain, **rc}), warnings.catch_warnings():
+    plain: Any = {key: each for key, each in matplotlib.rcParamsDefault.items() if not key.startswith(_PERSONAL)}
+    with matplotlib.rc_context(plain | {**rc}), warnings.catch_warnings():
         # seaborn 0.13 passes a keyword that pandas 3 has no use for.
         warnings.filterwarnings("ignore", "The copy keyword is deprecated", DeprecationWarning)
         yield
@@ -224,7 +224,7 @@ def theme(look: Style) -> dict[str, Any]:
         "xtick",
         "ytick",
     )
-    plain = {key: value for key, value in matplotlib.rcParamsDefault.items() if key.split(".")[0] in groups}
+    plain: Any = {key: each for key, each in matplotlib.rcParamsDefault.items() if key.split(".")[0] in groups}
     return {**plain, **look.rc}
 
 

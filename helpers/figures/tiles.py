@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .intervals import LONGEST, add_legend, fold, legend_lines, lines_of, name_lines
 from .points import SOFT, SOURCES, NothingToDraw, in_order, short, source_name
@@ -92,7 +92,7 @@ def plot_table(
             if cell and math.isnan(value):
                 axes.text(j + 0.5, i + 0.5, cell.words, ha="center", va="center", color=SOFT, fontsize=size)
             if cell and cell.outlined:
-                box = {"fill": False, "edgecolor": INK, "linewidth": look.size / 6, "zorder": 3}
+                box: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": look.size / 6, "zorder": 3}
                 axes.add_patch(Rectangle((j + 0.03, i + 0.04), 0.94, 0.92, **box))
         axes.set_xticks([j + 0.5 for j in range(len(columns))], labels, rotation=90 if upright else 0, fontsize="small")
         axes.set_yticks([i + 0.5 for i in range(len(index))], names, rotation=0)
@@ -188,7 +188,7 @@ def plot_shares(
             if not left:
                 axes.text(1, y, "none", va="center", color=SOFT, fontsize="small")
             if bar.note:
-                how = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": "small"}
+                how: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": "small"}
                 axes.text(1.02, y, bar.note, **how)
         if legend:
             add_legend(figure, look, shown)

@@ -85,7 +85,7 @@ class Asking:
         try:
             # A prompt that was filtered says nothing of the parameters.
             proven = {self.wanted[key].model.name for key, reply in self.replies.items() if reply.finish != "filter"}
-            more = {"halted": self.halted, "tell": notice, "proven": proven}
+            more: dict[str, Any] = {"halted": self.halted, "tell": notice, "proven": proven}
             async with Session(self.reserve, self.record, concurrency, clock, limits, **more) as session:
                 how = (partial(self._one, session), concurrency, session.answered, lambda: self.stopping)
                 await in_order(by_question(missing, self.labels), *how)

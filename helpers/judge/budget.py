@@ -464,7 +464,7 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None, conc
     rows: list[PlanRow] = []
     stored: dict[str, dict[str, Took | None]] = {}
     for stage, requests in stages.items():
-        counted: dict[str, tuple[Model, Counter[str]]] = {}
+        counted: dict[str, tuple[Model, Any]] = {}
         starts: set[tuple[str, bytes]] = set()  # by model, the beginnings worth caching that were seen
         alike: dict[str, list[Took]] = {}
         seen: set[str] = set()
@@ -489,7 +489,7 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None, conc
                 here.setdefault(key, None)
         for name, (model, row) in counted.items():
             like = alike.get(name) or [each for each in stored[name].values() if each]
-            more = _expected(model, row["missing"], like, model.concurrency or concurrency)
+            more: Any = _expected(model, row["missing"], like, model.concurrency or concurrency)
             rows.append(PlanRow(stage, name, **row, **more))
     return Plan(tuple(rows))
 

@@ -166,7 +166,7 @@ def over_limit(requests: Sequence[Request]) -> list[tuple[Request, float, str]]:
 
 def refuse_slow(found: Iterable[tuple[Request, float, str]], labels: Names) -> None:
     """OverLimit if there is any, with a line an address: its limit, and what the largest call needs."""
-    largest = {name: each for *each, name in sorted(found, key=lambda each: sum(most_tokens(each[0])))}
+    largest = {each[2]: each[:2] for each in sorted(found, key=lambda each: sum(most_tokens(each[0])))}
     lines = []
     for name, (request, limit) in largest.items():
         read, written = most_tokens(request)

@@ -75,7 +75,7 @@ class Progress:
                 from tqdm import tqdm
 
                 options |= {"file": self._open.enter_context(_stream()), "mininterval": SLOW}
-            self._bar: Any = tqdm(**options)
+            self._bar = tqdm(**options)
             self._bar.postfix = self
 
     def __str__(self) -> str:

@@ -248,7 +248,7 @@ def layouts(sheet: Sheet, page: Page) -> list[Layout]:
     for way in ways:
         if fitted := _fitted(sheet, page, tuple(every), *way):
             return [fitted]
-    naming, parts = _naming(sheet), []
+    naming, parts = _naming(sheet), list[Layout]()
     for at in every[len(naming) :]:
         longer = _fitted(sheet, page, (*parts[-1].columns, at), *ways[-1]) if parts else None
         if longer:

@@ -275,7 +275,7 @@ def example(every: Sequence[Results], page: Page, appendix: bool = False) -> str
 
     With `appendix` that of appendix.tex: all figures and tables that the example does not show.
     """
-    options = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    options: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     made = Environment(loader=PackageLoader(__package__, ""), undefined=StrictUndefined, **options)
     made.globals |= {"stem": stem, "macro_of": macro_of, "place": place, "camel": camel}
     made.globals["filled"] = lambda words, results: filled(words, results, facts(results))

@@ -17,7 +17,7 @@ def client(model: Model, key: str | None) -> SimpleNamespace:
 
     lines = http_client()
     options = {"base_url": model.base_url, "retry_options": {"attempts": 1}, "httpx_async_client": lines}
-    return SimpleNamespace(sdk=genai.Client(api_key=key, http_options=options), close=lines.aclose)
+    return SimpleNamespace(sdk=genai.Client(api_key=key, http_options=options), close=lines.aclose)  # type: ignore[arg-type]
 
 
 async def send(client: SimpleNamespace, request: Request) -> Sent:

@@ -42,7 +42,7 @@ def key_variables(model: Model) -> tuple[str, ...]:
     theirs = SERVICES[model.provider].keys if model.provider in SERVICES and not model.base_url else ()
     names = (model.api_key_env,) if model.api_key_env else theirs
     declare(names)
-    return names
+    return tuple(names)
 
 
 def key_of(model: Model) -> str | None:
@@ -252,7 +252,7 @@ def redact_all(value: Any, keyring: Keyring | None = None) -> Any:
         return strike(value, keyring)[0]
     if not strike("\0".join(_texts(value)), keyring)[1]:  # hardly any holds one: all its texts are looked at together
         return value
-    if is_dataclass(value):
+    if is_dataclass(value) and not isinstance(value, type):
         return replace(value, **{name: redact_all(each, keyring) for name, each in vars(value).items()})
     if isinstance(value, Mapping):
         return {redact_all(key, keyring): redact_all(each, keyring) for key, each in value.items()}

@@ -268,7 +268,7 @@ def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[flo
     for name, words, unit in (
         ("retry-after-ms", headers.get("retry-after-ms"), "ms"),
         ("Retry-After", headers.get("retry-after"), ""),
-        ("retryDelay", delay and delay[1], ""),
+        ("retryDelay", delay[1] if delay else None, ""),
     ):
         if words is not None:
             seconds = _seconds(words.strip() + unit, headers, wall)

@@ -288,7 +288,7 @@ def _offered(path: Path, tree: ast.Module) -> Iterator[tuple[str, Definition]]:
 
 def _function(name: str, node: Definition) -> Function:
     words = _paragraphs(node)
-    fields = [each for each in node.body if isinstance(each, ast.AnnAssign) and isinstance(node, ast.ClassDef)]
+    fields: Any = [each for each in node.body if isinstance(each, ast.AnnAssign) and isinstance(node, ast.ClassDef)]
     node.name, node.decorator_list, node.body = name, [], fields
     return name, ast.unparse(node).rstrip(":"), words
 

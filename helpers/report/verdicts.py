@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -227,7 +227,7 @@ def downloads(result: Result, shelf: Shelf) -> Files:
 
     So is a drawing that would act when somebody opens it.
     """
-    order, found = list(KINDS_OF_FILES), {}
+    order, found = list(KINDS_OF_FILES), dict[Any, Any]()
     ours = [path for path in result.folder.iterdir() if path.suffix in order and NAME.fullmatch(path.stem)]
     ours = [path for path in ours if path.name != LEFT_OUT and path.is_file() and not path.is_symlink()]
     for path in sorted(ours, key=lambda path: (path.stem, order.index(path.suffix))):

@@ -214,7 +214,7 @@ def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> Non
             super().__init__(**options)
             process.kernel = self
 
-        async def shutdown_kernel(self, now: bool = False, restart: bool = False) -> None:
+        async def shutdown_kernel(self, now: bool = False, restart: bool = False) -> None:  # type: ignore[override]
             # Between cells nothing is in flight: the kernel is ended at once. In order it would first be interrupted,
             # which tells the terminal, and free all that its cells made, which takes as long as it took to start.
             if process.in_cell:

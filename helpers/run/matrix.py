@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -181,7 +181,7 @@ def _added(plans: Iterable[Plan]) -> Plan:
         return None if None in values else sum(values)
 
     names = [each.name for each in fields(PlanRow) if each.name not in ("stage", "model", "seen")]
-    summed = [replace(rows[0], **{name: added(name, rows) for name in names}) for rows in grouped.values()]
+    summed = [replace(rows[0], **{n: added(n, rows) for n in names}) for rows in grouped.values()]  # type: ignore[arg-type]
     stages = [row.stage for row in summed]
     return Plan(tuple(sorted(summed, key=lambda row: stages.index(row.stage))))
 
@@ -227,7 +227,7 @@ class Matrix:
     missing: dict[str, frozenset[Name]]
     most: dict[str, float] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)
-    paid: Counter[str] = field(default_factory=Counter)
+    paid: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
     @property
@@ -265,7 +265,7 @@ def run_matrix(matrix: Matrix, opened: Opener, tell: Callable[[Cell, Outcome], N
     Of two cells that would ask for the same reply the second waits. What came is in the main store whatever ends this.
     """
     matrix.plan.check(Budget(matrix.budget_usd))
-    waiting, running, losses = list(matrix.cells), {}, Counter[str]()
+    waiting, running, losses = list(matrix.cells), dict[Future, str](), Counter[str]()
     try:
         while waiting:
             with opened(running) as engine:

@@ -361,8 +361,8 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
     order = TopologicalSorter(after)
     try:
         order.prepare()
-    except CycleError as error:
-        names = ", ".join(sorted({*error.args[1]}))
+    except CycleError as cycle:
+        names = ", ".join(sorted({*cycle.args[1]}))
         raise ConfigError(f"by their `after:` these wait for each other: {names}") from None
     reports, results, running = dict[str, Path](), dict[str, Result](), dict[Future, str]()
     with kernels.processes(processes or os.cpu_count() or 1, running) as submit:
@@ -372,7 +372,7 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
                 if name in gathering and len(broken) < len(asking):
                     shared, broken = collected(parameters, asking, broken), []
                 else:
-                    shared = {} if broken and name in gathering else parameters
+                    shared = {} if broken and name in gathering else {**parameters}
                 reports[name] = report_of(books[name], shared)
                 if broken:
                     why = f"not run: {', '.join(broken)} failed before it"

@@ -143,7 +143,7 @@ def questions_of(experiment: Experiment) -> tuple[Question, ...]:
     if kind == "passages":
         found = datasets.load_passages(source, experiment.hub, experiment.extra["hard"])
     elif kind == "tests":
-        found = _tests_or_scenarios(experiment)
+        found = tuple(_tests_or_scenarios(experiment))
     elif kind == "arena" and experiment.questions != "builtin":
         found = datasets.load_arena_questions(source, experiment.hub)
     else:
@@ -157,7 +157,7 @@ def _built_in_or_answered(experiment: Experiment, source: Path | str) -> tuple[Q
     if experiment.questions != "builtin" or experiment.extra.get("answers", "ask") == "ask":
         return questions
     try:
-        answered = datasets.load_questions(_source(experiment, "answers"), (experiment.hub or {}) | {"questions": None})
+        answered = datasets.load_questions(_source(experiment, "answers"), dict(experiment.hub or {}, questions=None))
     except (FileNotFoundError, ValueError):
         return questions  # they hold no questions, or are refused when they are read as answers
     there = {question.id for question in questions}
@@ -181,7 +181,7 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
     elif kind == "arena":
         loaded = datasets.load_arena_answers(place, hub).answers
     else:
-        loaded = datasets.load_answers(place, hub, questions)
+        loaded = tuple(datasets.load_answers(place, hub, questions))
     published = sorted({answer.candidate for answer in loaded})
     chosen = experiment.candidates if "candidates" in experiment.parameters else ()
     means = written_by(published, [*experiment.judges, *chosen, *baselines.values()] if kind else ())
@@ -218,7 +218,7 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
 
     Published answers give lengths and returned model ids. Judges or hints that are not there are a ValueError.
     """
-    source, questions, place = experiment.judgments, (), _source(experiment, "judgments")
+    source, questions, place = experiment.judgments, tuple[Question, ...](), _source(experiment, "judgments")
     kind, hub = experiment.extra.get("format"), experiment.hub
     answers = None if experiment.extra.get("answers", "ask") == "ask" else _source(experiment, "answers")
     if kind == "passages":
@@ -335,7 +335,7 @@ def load_rows(source: str | Path | None, name: str) -> dict[str, dict[str, Any]]
     if len(rows) > 1 or not all(isinstance(each, dict | list) for each in first):
         return {records.place(at): row for at, row in enumerate(rows)}
     named = any(isinstance(each, dict) or any(isinstance(row, dict) for row in each) for each in first)
-    found = {}
+    found: dict[str, Any] = {}
     for title, block in rows[0].items() if named else [("", rows[0])]:
         try:
             if isinstance(block, dict):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
 from .bootstrap import bca_totals
-from .intervals import NAN, Interval, clustered, no_interval
+from .intervals import NAN, Interval, Values, clustered, no_interval
 
 LEVELS = ("nominal", "ordinal")
 
@@ -17,7 +15,7 @@ def krippendorff_alpha(
     units_by_raters: np.ndarray | pd.DataFrame,
     level: str,
     seed: int,
-    clusters: Sequence[object] | None = None,
+    clusters: Values | None = None,
     resamples: int = 1000,
 ) -> Interval:
     """How far judges agree beyond chance, with a BCa interval over questions (Krippendorff 2004).
@@ -41,7 +39,7 @@ def krippendorff_alpha(
         return no_interval(NAN, n, len(names), reason)
     from krippendorff import alpha
 
-    value = alpha(value_counts=counts, value_domain=domain, level_of_measurement=level)
+    value = alpha(value_counts=counts, value_domain=domain, level_of_measurement=level)  # type: ignore[arg-type]
     # Per unit the coincidences of value c with value k, as the package's matrix, summed per question.
     crossed = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
     crossed /= (counts.sum(axis=1) - 1)[:, None, None]
@@ -77,7 +75,7 @@ def alpha_of_coincidences(totals: np.ndarray, level: str) -> np.ndarray:
     return 1 - np.divide(found, expected, out=np.full(expected.shape, NAN), where=expected > 0)
 
 
-def raw_agreement(picks: np.ndarray | pd.DataFrame, clusters: Sequence[object] | None = None) -> Interval:
+def raw_agreement(picks: np.ndarray | pd.DataFrame, clusters: Values | None = None) -> Interval:
     """The share of pairs of judges that picked the same, over questions.
 
     `picks`: (questions, judges), NaN or None where a judge gave nothing; a question with fewer than two picks has no

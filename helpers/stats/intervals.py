@@ -12,6 +12,7 @@ import pandas as pd
 from ..types import Estimate
 
 NAN = float("nan")
+Values = Sequence | np.ndarray
 #: Rows that are worked on together: what is made of them stays in the processor's cache, and an array of ten million
 #: would get new pages from the system each time, which take longer than the work.
 BLOCK = 2**16
@@ -334,7 +335,7 @@ class Sums:
     numerators: np.ndarray
     denominators: np.ndarray
     clusters: pd.Index
-    columns: tuple[object, ...]
+    columns: tuple
     strata: np.ndarray | None = None
 
 
@@ -402,8 +403,8 @@ def _strata(frame: pd.DataFrame, cluster: str, codes: np.ndarray, strata: str | 
 def clustered(
     numerators: np.ndarray,
     denominators: np.ndarray,
-    weights: Sequence[float] = (1.0,),
-    strata: Sequence[object] | None = None,
+    weights: Values = (1.0,),
+    strata: Values | None = None,
     level: float = 0.95,
     null: float | None = 0.0,
 ) -> Interval:
@@ -449,7 +450,7 @@ def clustered(
     return t_interval(value, found.se, found.df, n, clusters, method, level, null, effective)
 
 
-def contrast(sums: Sums, weights: Sequence[float] = (1.0,), level: float = 0.95, null: float | None = 0.0) -> Interval:
+def contrast(sums: Sums, weights: Values = (1.0,), level: float = 0.95, null: float | None = 0.0) -> Interval:
     """`clustered` of the sums of `cluster_sums`: the weighted sum of its columns' rates, in its strata."""
     return clustered(sums.numerators, sums.denominators, weights, sums.strata, level, null)
 
@@ -478,7 +479,7 @@ def effective_sizes(sizes: np.ndarray) -> np.ndarray:
     return np.divide(sizes.sum(axis=0) ** 2, squares, out=np.zeros(len(squares)), where=squares > 0)
 
 
-def clustered_mean(values: Sequence[float], clusters: Sequence[object], null: float | None = None) -> Interval:
+def clustered_mean(values: Values, clusters: Values, null: float | None = None) -> Interval:
     """The mean of the values that are not NaN, with its question-clustered interval; one row a judgment."""
     frame = pd.DataFrame({"value": np.asarray(values, dtype=float), "cluster": np.asarray(clusters)})
     return contrast(cluster_sums(frame, "value", "cluster"), null=null)

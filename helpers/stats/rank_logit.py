@@ -452,7 +452,7 @@ def _climb(design: Design) -> Fit:
     if flat:
         return replace(first, problem=explain(design, flat))
     last = _newton(design, chunks, first, every, tolerance=1e-12)
-    flat = "" if last.problem else flat_names(design, last.pieces.observed, every)
+    flat = () if last.problem else flat_names(design, last.pieces.observed, every)
     return replace(last, problem=explain(design, flat)) if flat else last
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ..types import Estimand, Estimate
-from ..words import LEVEL, Conclusion, p_text
+from ..words import LEVEL, CardVerdict, Conclusion, p_text
 from .intervals import MIN_CLUSTERS
 from .power import detectable_effect
 from .tests import FLOOR, benjamini_hochberg, holm
@@ -36,7 +36,7 @@ def clash(each: Estimate, p: float, null: float = 0.0) -> str:
     return f"; here the test decides, not the interval: {why}"
 
 
-def standing(each: Estimate, p: float, null: float = 0.0, confirmatory: bool = True) -> str:
+def standing(each: Estimate, p: float, null: float = 0.0, confirmatory: bool = True) -> CardVerdict:
     """One of CARD_VERDICTS for a number with its p after the correction for its family, NaN where there was no test.
 
     A *bias* is shown only by a member of the confirmatory family that the experiment declares over all its judges:
@@ -66,7 +66,7 @@ def conclude(
     exploratory, those of one id and with the same keys of `where` by Benjamini and Hochberg. `detectable` gives the
     smallest effect found in 80 % of runs at a level. What has no sides is *described*.
     """
-    families: dict[Hashable, list[Estimate]] = {}
+    families: dict[tuple[str, bool, Hashable], list[Estimate]] = {}
     estimates = list(estimates)
     for each in estimates:
         about = declared[each.id]

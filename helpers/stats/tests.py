@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from .intervals import NAN, Interval, Kinds, to_draw
+from .intervals import NAN, Interval, Kinds, Values, to_draw
 
 #: How a method says that no draw reached the number, so that its p is at most the smallest one.
 FLOOR = "at its floor"
@@ -27,7 +27,7 @@ class SignFlip:
     exact: bool
 
 
-def sign_flip(contributions: Sequence[float], seed: int, draws: int = 9999) -> SignFlip:
+def sign_flip(contributions: Values, seed: int, draws: int = 9999) -> SignFlip:
     """Whether the mean contribution of a cluster differs from 0, if signs are exchangeable where nothing happens.
 
     `contributions`: one number a cluster (a paired difference, say); NaN are left out, zeros cannot flip. All 2^C sign
@@ -56,13 +56,13 @@ def sign_flip(contributions: Sequence[float], seed: int, draws: int = 9999) -> S
     else:
         rng, hits, batch = np.random.default_rng(seed), 0, max(1, MOST_SIGNS // size)
         for start in range(0, draws, batch):
-            signs = 1.0 - 2 * rng.integers(0, 2, size=(min(batch, draws - start), size), dtype=np.int8)
-            hits += int((np.abs(signs @ values) >= observed).sum())
+            drawn = 1.0 - 2 * rng.integers(0, 2, size=(min(batch, draws - start), size), dtype=np.int8)
+            hits += int((np.abs(drawn @ values) >= observed).sum())
     return SignFlip((1 + hits) / (1 + draws), 1 / (1 + draws), size, False)
 
 
 def with_sign_flip(
-    interval: Interval, contributions: Sequence[float], seed: int, level: float = 0.05, moved: str = "questions changed"
+    interval: Interval, contributions: Values, seed: int, level: float = 0.05, moved: str = "questions changed"
 ) -> Interval:
     """An interval with the p of sign flips over its clusters in place of t's.
 
@@ -155,11 +155,11 @@ BATCH = 500
 
 
 def redeal(
-    deals: Sequence[object],
-    winners: Sequence[object],
-    own: Sequence[int],
-    size: Sequence[int],
-    won: Sequence[float],
+    deals: Values,
+    winners: Values,
+    own: np.ndarray,
+    size: np.ndarray,
+    won: np.ndarray,
     weights: np.ndarray,
     seed: int,
     draws: int = 9999,

@@ -117,8 +117,8 @@ def unwrapped(judgment: Judgment) -> tuple[str, ...]:
 
 
 def _parsed(trial: Trial, completion: Completion, kinds: set[str] | None = None) -> Reading:
-    how = {"structured": trial.request.schema is not None, "enforced": trial.judge.enforced, "kinds": kinds}
-    return parse(completion.text, trial.form, trial.labels, trial.nonce, **how)
+    at = (completion.text, trial.form, trial.labels, trial.nonce)
+    return parse(*at, structured=trial.request.schema is not None, enforced=trial.judge.enforced, kinds=kinds)
 
 
 def _structured(text: str, form: str, labels: Sequence[str], nonce: str, kinds: set[str], enforced: bool) -> Reading:

@@ -102,8 +102,7 @@ def decide(
     # JSON may smuggle in half a surrogate pair, which no file and no terminal can hold.
     shown = partial(Verdict, justification=reason.strip().encode("utf-8", "replace").decode())
     if form == "number":
-        read = isinstance(stated, float) and math.isfinite(stated)
-        return ("ok", shown(number=stated)) if read else UNPARSED
+        return ("ok", shown(number=stated)) if isinstance(stated, float) and math.isfinite(stated) else UNPARSED
     if form in ("pairwise", "choice"):
         outcome, choice = _choice(form, stated, labels, kinds)
         return outcome, shown(choice=choice) if choice else None
@@ -125,7 +124,7 @@ def decide(
 def _choice(form: str, stated: object, labels: Sequence[str], kinds: set[str]) -> tuple[str, str | None]:
     """The one label, or pairwise verdict, that is stated; else the outcome."""
     if not isinstance(stated, str) or len(stated) > LONGEST:
-        return UNPARSED
+        return UNPARSED[0], None
     valid = PAIRWISE if form == "pairwise" else labels
     choice = bare_label(stated, valid, kinds)
     if form == "pairwise":
@@ -134,7 +133,7 @@ def _choice(form: str, stated: object, labels: Sequence[str], kinds: set[str]) -
         return "ok", choice
     together = named(stated, labels, kinds) if form == "choice" else None
     if together is None or len(set(together)) == 1:
-        return UNPARSED
+        return UNPARSED[0], None
     return ("two_options" if together else "no_option"), None
 
 

@@ -85,7 +85,7 @@ class Conclusion:
 
     estimate: Estimate
     declared: Estimand
-    verdict: str
+    verdict: CardVerdict
     p: float = float("nan")
     tests: int = 0
     test: str = ""

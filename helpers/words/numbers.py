@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -95,7 +95,7 @@ class Numbers:
 
 def number_files() -> dict[str, Path]:
     """Where the numbers of each bias module are declared: numbers.yaml of its experiment, or of its own folder."""
-    names, found = experiment_names(), {}
+    names, found = experiment_names(), dict[str, Path]()
     for path in sorted(paths.EXPERIMENTS.glob(f"*/{FILE}")):
         name = path.parent.name
         module = load_config(name).bias if name in names else name
@@ -156,8 +156,8 @@ def _repeat(path: Path, repeated: Repeated) -> dict[str, Estimand]:
         words = fault("no_number", names=unknown, experiment=repeated.experiment, valid=[*others])
         raise ConfigError(f"{_shown(path)}: {line_words(path, ('repeated', 'ids'))}{words}")
     chosen = [others[id] for id in repeated.ids]
-    more = {name: getattr(repeated, name) for name in ("words", "fails", "needs")}
+    more: dict[str, Any] = {name: getattr(repeated, name) for name in ("words", "fails", "needs")}
     return {
-        each.id: replace(each, **{name: f"{getattr(each, name)} {added}" for name, added in more.items()})
+        each.id: replace(each, **{name: getattr(each, name) + f" {added}" for name, added in more.items()})
         for each in chosen
     }

@@ -47,7 +47,7 @@ DATA = "simulated"
 #: A number has a spread where at least this share of the runs gives it with an interval.
 SHARE_GIVEN = 0.8
 #: What can be measured in one run: the numbers that a measure gives, and the measure.
-Measures = Mapping[tuple[str, ...], Callable[[], list[Estimate]]]
+Measures = Mapping[tuple[str, ...], Callable[[], Iterable[Estimate]]]
 #: Of questions, judges, repeats and chance: one run.
 Draw = Callable[[int, int, int, np.random.Generator], Measures]
 

@@ -58,7 +58,7 @@ def results(case: Case, frame: pd.DataFrame) -> list[str]:
 
 def first_rows(case: Case) -> pd.DataFrame:
     """The first 1,000 rows that a world draws, replication by replication."""
-    frames, rows = [], 0
+    frames, rows = list[pd.DataFrame](), 0
     while rows < ROWS:
         frames.append(case.frame(case.draw(QUESTIONS[0], chance(case, QUESTIONS[0], len(frames)))))
         rows += len(frames[-1])

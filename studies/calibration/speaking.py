@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -49,7 +50,7 @@ def _rows(frame: pd.DataFrame, names: Sequence[str]) -> list[tuple]:
     return list(zip(*columns, (frame["outcome"] == "ok").tolist(), strict=True))
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> object:
     """A cell as both ways of making a frame would write it."""
     if isinstance(value, str):
         return value
@@ -92,7 +93,10 @@ def judged(asked: Iterable[Trial], reply: Reply) -> list[Judgment]:
 
 
 def converse(
-    experiment: Experiment, trials: Callable[..., list[Trial]], questions: Sequence[Question], replies: dict[str, Reply]
+    experiment: Experiment,
+    trials: Callable[..., list[Trial]],
+    questions: Sequence[Question],
+    replies: Mapping[str, Reply],
 ) -> tuple[list[Judgment], dict[str, Judgment]]:
     """The judgments of an experiment's last stage, and all replies by key, where models reply by stage as given."""
     found: dict[str, Judgment] = {}

@@ -132,7 +132,7 @@ def test_fair_judges_are_seldom_called_biased_and_planted_ones_mostly(
     runs, some, shown, sizes = 40, 0, 0, []
     for run in range(runs + 4):
         planted = run >= runs
-        estimates = measured(np.random.default_rng([71, run]), planted)
+        estimates = [*measured(np.random.default_rng([71, run]), planted)]
         lines = [line for line in bias.card(estimates) if line.measure == measure]
         assert len(lines) == JUDGES
         biased = [line for line in lines if line.verdict == "bias"]

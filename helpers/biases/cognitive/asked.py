@@ -271,7 +271,7 @@ def trials(
     """
     folder = experiment.shared / "prompts"
     templates = {name: prompts.load(folder / f"{name}.txt") for name in ("choose", "select")}
-    pulls, numbers, found = pulls_of(questions), places_of(questions), []
+    pulls, numbers, found = pulls_of(questions), places_of(questions), list[Trial]()
     judges = [replace(judge, pulls=pulls) if judge.simulated else judge for judge in experiment.judges]
     for question in questions:
         versions = [version for wording in question.wordings for version in wording.versions.values()]
@@ -309,7 +309,7 @@ def _selection_trials(asking: Asking, decided: Judgment | None, repeat: int) -> 
         both = [_trial(asking, f"treatment_{side}", "treatment", repeat, side) for side in ("for", "against")]
         longer = max(both, key=lambda trial: len(trial.request.prompt.encode()))
         # Of a reply that is missing in the end nobody knows which side it would have been told.
-        yield replace(longer, request=replace(longer.request, unwritten=1), where=longer.where | {"decided": ""})
+        yield replace(longer, request=replace(longer.request, unwritten=1), where={**longer.where, "decided": ""})
 
 
 def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: str = "") -> Trial:
@@ -319,15 +319,14 @@ def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: s
     task = f"{wording.name} decision" if version == "decision" else wording.name
     lot = f"{experiment.seed}:option_order:{question.category}:{version if version == 'decision' else 'test'}"
     at = (asking.scenario, question.wordings.index(wording), repeat + (condition == "treatment"))
-    order, labels = shown_order(experiment.extra["option_order"], len(shown.options), *at, lot)
-    labels = tuple(labels)
-    lines = [f"{label}) {shown.options[i]}" for label, i in zip(labels, order, strict=True)]
+    order, letters = shown_order(experiment.extra["option_order"], len(shown.options), *at, lot)
+    lines = [f"{label}) {shown.options[i]}" for label, i in zip(letters, order, strict=True)]
     texts = {"text": shown.text, "options": "\n".join(lines)}
     where = {"version": version, "task": task, "decided": decided, "place": wording.name}
-    placed = {"form": "several" if several else "choice", "labels": labels, "shown": tuple(map(str, order))}
-    placed |= {"repeat": repeat, "where": where, "wording": wording}
-    template = asking.templates["select" if several else "choose"]
-    return make_trial(experiment, question, judge, condition, template, texts, **placed)
+    form, template = ("several", "select") if several else ("choice", "choose")
+    placed: Any = {"form": form, "labels": tuple(letters), "shown": tuple(map(str, order)), "repeat": repeat}
+    told = (experiment, question, judge, condition, asking.templates[template], texts)
+    return make_trial(*told, where=where, wording=wording, **placed)
 
 
 def _lot(seed: int, trial: Trial) -> str:

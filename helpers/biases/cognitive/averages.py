@@ -68,8 +68,8 @@ def _taken(order: object, choice: float, places: object, options: float) -> tupl
         picked = [int(place) for place in places.split()] if isinstance(places, str) and choice != choice else []
     if not shown or not 0 < len(picked) < options:
         return "", "", ""
-    ways = (picked, [place - len(shown) for place in picked], sorted(shown[place] for place in picked))
-    return tuple(" ".join(map(str, way)) for way in ways)
+    ends = (place - len(shown) for place in picked)
+    return " ".join(map(str, picked)), " ".join(map(str, ends)), " ".join(sorted(shown[place] for place in picked))
 
 
 def without_habits(frame: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:

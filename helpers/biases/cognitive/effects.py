@@ -126,7 +126,7 @@ def _sign(where: Mapping[str, str], cell: Cell | None, data: str) -> Estimate:
 
     moves = contributions(cell) if cell is not None and cell.numerators.size else np.zeros(0)
     up, down = int((moves > ROUNDING).sum()), int((moves < -ROUNDING).sum())
-    facts = {"n": cell.n if cell else 0, "clusters": up + down, "unit": "score", "data": data}
+    facts: dict = {"n": cell.n if cell else 0, "clusters": up + down, "unit": "score", "data": data}
     if not up + down:
         return Estimate("shift_sign", where, np.nan, method="no scenario whose median moves", **facts)
     p = float(binomtest(up, up + down).pvalue)
@@ -210,7 +210,7 @@ def together(each: Sequence[Solved], weights: Sequence[float]) -> Solved:
     if problem:
         return unsolved(problem, len(each[0].parts), n)
     value = float(sum(w * one.value for w, one in zip(weights, each, strict=True)))
-    parts = sum(w * one.parts for w, one in zip(weights, each, strict=True))
+    parts = np.sum([w * one.parts for w, one in zip(weights, each, strict=True)], axis=0)
     return Solved(value, parts, np.any([one.used for one in each], axis=0), n)
 
 
@@ -272,7 +272,7 @@ def slope(rows: pd.DataFrame, scenarios: int) -> Solved:
     used = sums[:, 0] > 0
     total, without = sums.sum(axis=0), sums.sum(axis=0) - sums
     if used.sum() > 1:
-        shared = jackknifed(_moments(total)[0], _moments(without)[0], used, len(x))
+        shared = jackknifed(float(_moments(total)[0]), _moments(without)[0], used, len(x))
         spread = math.sqrt(used.sum() / (used.sum() - 1) * float((shared.parts**2).sum()))
     if used.sum() < 2 or not shared.value > LEAST_T * spread:
         return unsolved("the anchors do not differ from the answers enough to tell a slope", scenarios, len(x))

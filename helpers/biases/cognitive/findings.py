@@ -54,8 +54,8 @@ def _checked(each: Conclusion, numbers: Index) -> Conclusion:
     same = direction(shift) * each.estimate.value > 0
     agrees = sign is not None and sign.p < LEVEL and sign.value * direction(shift) > 0
     if each.p < LEVEL and not (same and (agrees or not scattered(scatter))):
-        facts = {"answers shift along the scale by": shift, "scatter changes by": scatter}
-        facts = [f"{words} {e}" for words, e in facts.items() if e]
+        moves = {"answers shift along the scale by": shift, "scatter changes by": scatter}
+        facts = [f"{words} {e}" for words, e in moves.items() if e]
         facts += [f"the sign test over {sign.clusters} scenarios has p = {sign.p:.2g}"] if sign else []
         notes.append(f"**cannot tell apart from noise**: {listed(facts) or 'no shift along the scale is measured'}")
     _, _, without = each.estimate.method.partition("; without ")
@@ -185,8 +185,8 @@ def _as_factor(each: Conclusion) -> Conclusion:
 
 def weighting_words(estimates: Sequence[Estimate]) -> str:
     """What the weights of the published batch values do: to the value, and to how many tests carry it."""
-    ids = ("confirmation_bias", "confirmation_unweighted", "confirmation_bias_effective")
-    ids += ("loss_aversion", "loss_aversion_effective")
+    ids = ["confirmation_bias", "confirmation_unweighted", "confirmation_bias_effective"]
+    ids += ["loss_aversion", "loss_aversion_effective"]
     return _of_biases(estimates, "No weighted metric was measured.", *ids)
 
 

@@ -192,9 +192,10 @@ def ratio_scale(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]
             random_absolute(int(options), RatioScale(k, x1, x2, bool(flip_control), bool(flip_treatment)))
             for options, k, x1, x2, flip_control, flip_treatment in kinds.index
         ]
-        facts = {"n": len(part), "unit": "score", "method": "exact: all pairs of options, each as likely", "data": data}
-        value = float(np.average(each, weights=kinds))
-        yield Estimate("ratio_scale_random", {"bias": str(bias)}, value, **facts)
+        value, why = float(np.average(each, weights=kinds)), "exact: all pairs of options, each as likely"
+        yield Estimate(
+            "ratio_scale_random", {"bias": str(bias)}, value, n=len(part), unit="score", method=why, data=data
+        )
 
 
 #: So often a selection of arguments is drawn; all else is computed without drawing.

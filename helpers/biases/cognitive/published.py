@@ -52,7 +52,7 @@ BIASES = {
 }
 
 
-def parameters(bias: str, **facts: float | str) -> RatioScale:
+def parameters(bias: str, **facts: Any) -> RatioScale:
     """The parameters of the published metric of one of BIASES, given the fact that its row of the table names.
 
     >>> parameters("anchoring", anchor=25)
@@ -131,7 +131,7 @@ def notebook_arrays(published: Mapping[str, Any]) -> list[Arrays]:
 
 def _arrays(where: Mapping[str, str], columns: Mapping[str, Any]) -> Arrays:
     read = {name: np.atleast_2d(np.asarray(values, dtype=float)) for name, values in columns.items()}
-    return Arrays(NOTEBOOK | where, {name: each if name == "options" else each.T for name, each in read.items()})
+    return Arrays({**NOTEBOOK, **where}, {name: each if name == "options" else each.T for name, each in read.items()})
 
 
 #: Columns of a file of arrays beside those of a metric: which rows belong together, which are a batch of their own.
@@ -212,7 +212,7 @@ def from_notebook(published: Mapping[str, Any]) -> Iterator[Estimate]:
     unweighted = replace(unweighted, method=f"{unweighted.method}; {ARRAYS_METHOD}")
     yield estimate("confirmation_unweighted", NOTEBOOK, unweighted, "published", "score")
     printed = forms.ConfirmationBiasMetric(as_printed=True).compute(*arguments)
-    yield _number("confirmation_as_printed", printed, ARRAYS_METHOD, **NOTEBOOK)
+    yield _number("confirmation_as_printed", float(printed), ARRAYS_METHOD, **NOTEBOOK)
     raw = forms.approach(choices["control"], choices["treatment"], choices["anchor"])
     yield _number("anchoring_specific_raw", forms.batch(forms.published(raw)), ARRAYS_METHOD, **NOTEBOOK)
     for a1, a2, options, k, x1, x2 in published["checks"]["pairs"]:

@@ -62,7 +62,7 @@ def judge_trials(experiment: Experiment, questions: Sequence[Question], answers:
         return _text(authors, authors=list(zip(shown, names, strict=True))), named
 
     conditions = {**asked.BLIND, **{mode: partial(hint, mode) for mode in experiment.extra["hints"]}}
-    return interleave(asked.judge_trials(experiment, questions, answers, conditions), experiment.seed)
+    return interleave(asked.judge_trials(experiment, questions, answers, conditions), experiment.seed)  # type: ignore
 
 
 trials = answers_then_verdicts(asked.answer_trials, asked.answers, judge_trials)

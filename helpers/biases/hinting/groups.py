@@ -157,7 +157,7 @@ def gaps(
         draws = draws[~np.isnan(draws)]
         p = (1 + (draws >= gap - SAME).sum()) / (1 + len(draws)) if len(draws) else math.nan
         mean, low, high = (draws.mean(), *np.quantile(draws, (0.025, 0.975))) if len(draws) else [math.nan] * 3
-        place, common = {**where, "side": side}, {"n": n, "clusters": clusters, "unit": "sd_pp", "data": data}
+        place, common = {**where, "side": side}, dict[str, Any](n=n, clusters=clusters, unit="sd_pp", data=data)
         why = method if len(draws) else f"not dealt anew below {MIN_CLUSTERS} questions"
         yield Estimate("group_gap", place, float(gap), method="bare difference", p=float(p), **common)
         bounds = (float(mean), float(low), float(high))
@@ -364,8 +364,8 @@ def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> li
     judges = {**published["top1_by_judge"]["counts"], CONTROL: blind["blind_top1_by_judge"]["counts"]}
     pooled = pooled_counts(judges[CONTROL])
     own = {**published["own_top1_by_group"]["counts"], CONTROL: {vendor: pooled[vendor][vendor] for vendor in pooled}}
-    every = {vendor: sum(row[vendor] for row in pooled.values()) for vendor in pooled}
-    every = {**published["top1_by_group"]["counts"], CONTROL: every}
+    blind_first = {vendor: sum(row[vendor] for row in pooled.values()) for vendor in pooled}
+    every = {**published["top1_by_group"]["counts"], CONTROL: blind_first}
     n, total = published["own_top1_by_group"]["judgments_per_vendor"], published["top1_by_group"]["judgments_per_group"]
     found: list[Estimate] = []
     for hint in (CONTROL, *CONFIRMATORY):
@@ -397,8 +397,8 @@ def _chance(
     overall = shares / total, deal_counts(shares, len(votes), DRAWS) / total
     for metric in ("average_self_bias", "deviation_from_expected", "balance", "consistency_vendors"):
         statistic = rates.statistic(metric, [1 / len(votes)] * len(votes))
-        values = map(statistic, overall if metric == "balance" else by_vendor)
-        yield from gaps({"metric": metric}, *values, total * len(own), 0, DEALT, "published")
+        observed, dealt = map(statistic, overall if metric == "balance" else by_vendor)
+        yield from gaps({"metric": metric}, observed, dealt, total * len(own), 0, DEALT, "published")
 
 
 def _categories(block: Mapping[str, Any]) -> list[Estimate]:

@@ -147,8 +147,8 @@ def _truths(asked: Asked, makers: Mapping[str, str]) -> tuple[Mapping[tuple, flo
         else:
             tops.append(((trial.condition, vendor), float(top_chances(felt, noise) @ mine)))
     means, names = mean_by(tops), {vendor: value for (vendor,), value in mean_by(effects).items()}
-    blind = {vendor: value for (hint, vendor), value in means.items() if hint == CONTROL}
-    own = {(hint, v): value - blind[v] for (hint, v), value in means.items() if hint != CONTROL and v in blind}
+    plain = {vendor: value for (hint, vendor), value in means.items() if hint == CONTROL}
+    own = {(hint, v): value - plain[v] for (hint, v), value in means.items() if hint != CONTROL and v in plain}
     for hint in {hint for hint, _ in own}:
         own[hint, "average"] = fmean(value for (each, _), value in own.items() if each == hint)
     return own, names | ({"average": fmean(names.values())} if names else {})

@@ -102,7 +102,7 @@ def hints_in(frame: pd.DataFrame) -> list[str]:
     return sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 
-def _tested(sums: Sums, weights: Sequence[float], seed: int, tests: int) -> Interval:
+def _tested(sums: Sums, weights: np.ndarray, seed: int, tests: int) -> Interval:
     """The clustered t interval of a weighted difference, with the sign-flip p over questions in place of t's.
 
     No p where even the smallest attainable one would not pass Holm's first step in a family of so many tests.
@@ -167,7 +167,7 @@ def hint_bounds(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
                 yield estimate("hint_effect_bound", where, replace(interval, method=method), data, "pp")
 
 
-def _equivalence(sums: Sums, weights: Sequence[float], margin_pp: float) -> Interval:
+def _equivalence(sums: Sums, weights: np.ndarray, margin_pp: float) -> Interval:
     """The 90 % interval; p is the larger of the two one-sided p against -margin and +margin (Schuirmann 1987)."""
     interval = contrast(sums, weights, level=0.90)
     if math.isnan(interval.low):

@@ -94,10 +94,10 @@ def judge_trials(experiment: Experiment, questions: Sequence[Question], answers:
         baseline = OFF_TOPIC if shown.condition == "quality_gap" else shown.baseline.candidate
         sides = ((shown.baseline, baseline), (shown.candidate, candidate))
         for judge, (first, repeat) in product(experiment.judges, _askings(experiment, shown.condition)):
-            order, names = zip(*(sides if first == "baseline" else sides[::-1]), strict=True)
-            texts = {"question": question.text, "first": order[0].text or "", "second": order[1].text or ""}
+            (one, name), (two, other) = sides if first == "baseline" else sides[::-1]
+            texts = {"question": question.text, "first": one.text or "", "second": two.text or ""}
             where = {"candidate": candidate, "baseline": baseline, "first": first}
-            placed = {"repeat": repeat, "written": order, "shown": names, "where": where}
+            placed: dict = {"repeat": repeat, "written": (one, two), "shown": (name, other), "where": where}
             template = templates[prompt_of(experiment, question)]
             found.append(make_trial(experiment, question, judge, shown.condition, template, texts, **placed))
     return interleave(found, experiment.seed, "candidate", "baseline", "first")

@@ -28,7 +28,7 @@ KINDS = {
     for two in LABELS
 }
 #: Which place won decisively in both games, by what it won in each.
-BOTH = {(1, 1): "first", (-1, -1): "second"}
+BOTH = {(1.0, 1.0): "first", (-1.0, -1.0): "second"}
 #: The words for classes and places in the order of their categories.
 CLASSES = (INVALID, NO_BIAS, SIGNIFICANT, WEAK)
 PLACES = ("", "first", "second")
@@ -56,7 +56,7 @@ def codes(labels: pd.Series) -> np.ndarray:
 
 def _meaning(one: str | None, two: str | None) -> tuple[str, str, str, bool]:
     """Of two labels the class as published (no label mirrors another), the class, the place, whether they agree."""
-    kind, place = KINDS.get((one, two)), BOTH.get((SIGNS.get(one), SIGNS.get(two)), "")
+    kind, place = KINDS.get((one, two)), BOTH.get((SIGNS.get(one, 0), SIGNS.get(two, 0)), "")
     return kind or SIGNIFICANT, kind or INVALID, place, kind in (NO_BIAS, WEAK)
 
 
@@ -130,7 +130,7 @@ def valid(table: pd.DataFrame) -> pd.DataFrame:
     return table[(table["condition"] == "none") & (table["kind"] != INVALID)]
 
 
-def signs(labels: pd.Series, values: Mapping[str, int] = SIGNS) -> np.ndarray:
+def signs(labels: pd.Series, values: Mapping[str, float] = SIGNS) -> np.ndarray:
     """What each label says (SIGNS: 1 where the first wins, -1 the second; or GRADES); NaN for what is no label.
 
     >>> signs(pd.Series(["A>>B", None, "A=B"])).tolist()

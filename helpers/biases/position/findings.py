@@ -30,7 +30,7 @@ from ...words.numbers import text_of
 from .. import protocol
 from ..planted import Asked, Planted, mean_by, pair_traits, planted_table, win_chance
 from .both_orders import LEVEL, cell_rows, comparisons, grid, pairs
-from .measured import place
+from .measured import Place, place
 from .published import ANALYZER, ARENA, LLMBAR, NOTEBOOK, Source, sources
 
 #: What is said of flips where no order was asked twice.
@@ -359,7 +359,7 @@ def _group(title: str, group: Sequence[Source], by_place: Conclusions) -> str:
     )
 
 
-def _name(at: tuple[str, str, str]) -> str:
+def _name(at: Place) -> str:
     judge, candidate, source = at
     return judge if source == "LLMBar" else f"{judge} on {candidate}"
 

@@ -198,7 +198,7 @@ def flip_by_gap(table: pd.DataFrame, data: str) -> list[Estimate]:
     everyone = rows.groupby(same, observed=True, dropna=False)["grade"].agg(["sum", "size"])
     own = rows.groupby([*same, "judge"], observed=True, dropna=False)["grade"].agg(["sum", "size"])
     rows = rows.join(everyone.add_suffix("_all"), on=same).join(own.add_suffix("_own"), on=[*same, "judge"])
-    found = []
+    found: list[Estimate] = []
     for where, part in comparisons(rows):
         others = part["size_all"] - part["size_own"]
         if (others > 0).any():
@@ -326,7 +326,7 @@ def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval
     return replace(at, value=rate, low=_expit(at.low), high=_expit(at.high), se=at.se * rate * (1 - rate))
 
 
-def fault(design: np.ndarray, y: Sequence[float]) -> str:
+def fault(design: np.ndarray, y: np.ndarray) -> str:
     """Why a logistic regression of shares y (0, 1/2, 1) on this design has no maximum or more than one; "" if it does.
 
     >>> fault(np.array([[1.0, -1.0], [1.0, 1.0]]), [0.0, 1.0])

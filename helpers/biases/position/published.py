@@ -93,8 +93,8 @@ def _notebook(block: Mapping[str, Any]) -> pd.DataFrame:
     for kind, cell in _STAND_IN.items():
         counts.loc[cell] += block["classes"][kind]
     for row in block["patterns"]:
-        cell = tuple(row[key] if row[key] in LABELS else INVALID for key in ("game_1", "game_2"))
-        counts.loc[cell] += row["pairs"]
+        one, two = (row[key] if row[key] in LABELS else INVALID for key in ("game_1", "game_2"))
+        counts.loc[one, two] += row["pairs"]
     return counts
 
 
@@ -201,12 +201,12 @@ def flips_and_directions(estimates: Sequence[Estimate]) -> list[Estimate]:
     flips, sizes = np.array(pairs).T
     value, shares = float(spearmanr(flips, sizes).statistic), np.sort(sizes / flips)
     reach = 1.96 * math.sqrt((1 + value**2 / 2) / (n - 3))
-    ends = [math.tanh(math.atanh(value) + side * reach) for side in (-1, 1)]
+    low, high = (math.tanh(math.atanh(value) + side * reach) for side in (-1, 1))
     cut = int(binom.ppf(0.025, n, 0.5))
-    facts = {"n": n, "clusters": n, "data": "published"}
+    facts: dict[str, Any] = {"n": n, "clusters": n, "data": "published"}
     median = float(np.median(shares)), float(shares[cut - 1]), float(shares[n - cut])
     return [
-        Estimate("flip_correlation", {}, value, *ends, unit="alpha", method="Fisher z over comparisons", **facts),
+        Estimate("flip_correlation", {}, value, low, high, unit="alpha", method="Fisher z over comparisons", **facts),
         Estimate("one_sided_share", {}, *median, method="order statistics over comparisons", **facts),
     ]
 
@@ -258,8 +258,8 @@ def _equal(each: Source) -> Estimate:
 
 def _both_orders(block: Mapping[str, Any]) -> Iterator[Estimate]:
     where = {"source": block["name"], "judge": block["judge"], "candidate": block["candidate"]}
-    turns = {turn: np.array(counts) for turn, counts in block["counts"].items()}
-    judgments = {turn: np.full(len(counts), block["pairs_per_question"]) for turn, counts in turns.items()}
+    turns: dict[str, Any] = {turn: np.array(counts) for turn, counts in block["counts"].items()}
+    judgments: Any = {turn: np.full(len(counts), block["pairs_per_question"]) for turn, counts in turns.items()}
     turns["all"], judgments["all"] = sum(turns.values()), sum(judgments.values())
     for turn, inconsistent in turns.items():
         yield _clustered("both_order_inconsistent", where | {"turn": turn}, inconsistent, judgments[turn])

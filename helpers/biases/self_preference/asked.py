@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from string import ascii_uppercase
+from typing import Any
 
 from ... import frames, prompts
 from ...types import Answer, Experiment, Judgment, Model, Question, Trial, short_hash
@@ -124,7 +125,7 @@ def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list
         labels = tuple(letter for letter, _ in options)
         prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
         texts = {"passage": question.passage, "question": question.text, "options": options}
-        placed = {"form": "choice", "labels": labels, "passage": question.passage}
+        placed: dict = {"form": "choice", "labels": labels, "passage": question.passage}
         placed["where"] = {"article": question.article}
         for candidate in experiment.candidates:
             placed["schema"] = prompts.schema_for(candidate, "choice", labels, nonce, reasons=True)
@@ -234,11 +235,11 @@ def edit_trials(experiment: Experiment, questions: Sequence[Question], answers: 
         nonce = prompts.nonce(experiment.seed, question.id)
         prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
         texts = {"reason": answer.text or "", "question": question.text, "options": lettered(question.options)}
-        placed = {"form": "text", "labels": (), "shown": (answer.candidate,), "written": [answer]}
+        placed: dict = {"form": "text", "labels": (), "shown": (answer.candidate,), "written": [answer]}
         for kind in kinds:
             template = prompts.load(experiment.shared / "prompts" / KINDS[kind])
             schema = (edit_schema if kind == "synonyms" else paraphrase_schema)(prompts.pinned_id(editor, nonce))
-            more = {"schema": schema, "where": {"article": question.article, "edit": kind}}
+            more: dict = {"schema": schema, "where": {"article": question.article, "edit": kind}}
             shown = texts | words if kind == "synonyms" else texts
             found.append(make_trial(experiment, question, editor, kind, template, shown, **placed, **more))
     return found
@@ -264,7 +265,7 @@ def edits(
         kinds = replies.get((question.id, answer.candidate), {})
         if answer.text is None or not kinds:
             continue
-        words, refused, changed, paraphrase = {}, (), (), None
+        words, refused, changed, paraphrase = dict[int, str | None](), tuple[str, ...](), tuple[Any, ...](), None
         if "synonyms" in kinds:
             words, refused, changed = _words(question, answer, kinds["synonyms"], experiment.extra["doses"])
         if "paraphrase" in kinds:
@@ -349,10 +350,10 @@ def judge_trials(
         if open_(written := by.get(question.id, [])):
             for judge in experiment.judges:
                 pairs_by_question += [(pair, (judge,)) for pair in most_pairs(question, written, judge.name, each, own)]
-    found = []
+    found: list[Trial] = []
     for pair, judges in pairs_by_question:
         for arm in arms(experiment):
-            shown = {role: _edited(getattr(pair, role), arm, role, edited) for role in ("right", "wrong")}
+            shown: dict = {role: _edited(getattr(pair, role), arm, role, edited) for role in ("right", "wrong")}
             if all(answer is not None for answer in shown.values()):
                 found += _of_arm(experiment, template, replace(pair, **shown), arm, judges)
     articles = {question.id: question.article for question in questions}
@@ -385,7 +386,7 @@ def _of_arm(
     texts = {"passage": question.passage, "question": question.text, "options": lettered(question.options)}
     at = {"edit": arm.edit, "target": arm.target, "dose": str(arm.dose)}
     at |= {"right": pair.right.candidate, "wrong": pair.wrong.candidate}
-    placed = {"passage": question.passage, "form": "choice", "labels": LABELS}
+    placed: dict = {"passage": question.passage, "form": "choice", "labels": LABELS}
     for judge in judges:
         own = next((role for role in ("right", "wrong") if getattr(pair, role).candidate == judge.name), "")
         tasks = [("correct", repeat) for repeat in range(experiment.repeats if arm.name == CONTROL else 1)]

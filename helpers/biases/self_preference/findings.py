@@ -428,8 +428,8 @@ def _beyond_chance(table: pd.DataFrame) -> str:
     more = []
     for (run, records, judge, other), before, after in _phases(table, "judge", "opponent"):
         one, two, n = _counts(before, after)
-        possible = discordance(one, two, n) if before["records"] == after["records"] else ()
-        if len(possible) and possible["p"].max() < LEVEL:
+        same = before["records"] == after["records"]
+        if same and len(possible := discordance(one, two, n)) and possible["p"].max() < LEVEL:
             more.append(f"{judge} against {other} in *{run}*, {records} ({one} to {two} of {n})")
     found = f" Changed by more than chance allows, whichever pairs changed: {'; '.join(more)}." if more else ""
     return text_of("self_preference", "unsettled") + found

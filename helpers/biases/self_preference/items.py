@@ -158,11 +158,6 @@ def _with_own(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["own"].isin(["right", "wrong"])]
 
 
-def _naive(rows: pd.DataFrame) -> Interval:
-    wrong = rows[rows["own"] == "wrong"]
-    return share(wrong.assign(own_vote=1 - wrong["score"]), "own_vote")
-
-
 def _legitimate(rows: pd.DataFrame) -> Interval:
     """Of the votes for the own answer, the share that was right: a ratio of two sums over articles."""
     own = _with_own(rows)
@@ -183,7 +178,7 @@ RATES: dict[str, Callable[[pd.DataFrame], Interval]] = {
     "accuracy_all": lambda rows: share(rows, "score"),
     "accuracy_self": lambda rows: share(_with_own(rows), "score"),
     "accuracy_harmful": lambda rows: share(rows[rows["own"] == "wrong"], "score"),
-    "naive_harmful_rate": _naive,
+    "naive_harmful_rate": lambda rows: share(rows[rows["own"] == "wrong"].assign(lost=1 - rows["score"]), "lost"),
     "legitimate": _legitimate,
 }
 
@@ -248,7 +243,7 @@ def steps(
     of its own: what one of them loses, the next one may still have. The last steps count judge x pair.
     """
     unfit = Counter(answer.outcome for answer in answers.values() if answer.outcome != "ok")
-    alike, pairs = Counter(), []
+    alike, pairs = Counter[str](), []
     for question_id, written in fit(answers).items():
         for two in combinations(written, 2):
             right = [answer for answer in two if answer.label == gold.get(question_id)]

@@ -192,7 +192,7 @@ def naive_filtered(table: pd.DataFrame, data: str) -> list[Estimate]:
     first = complete(before(table))
     first = first[first["consistent"] & (first["own"] == "wrong")][[*PAIR, "judge", "article", "score"]]
     repeats = complete(table[(table["condition"] == "none") & (table["repeat"] >= 1)])
-    again = [("regression_to_the_mean", {}, repeats)]
+    again: list = [("regression_to_the_mean", {}, repeats)]
     again += [("naive_filtered_change", {"dose": d}, complete(rows)) for d, rows in split_arms(table, "wrong")]
     why, found = why_none(table, "no item was consistent at first asking"), []
     for id, extra, rows in again:

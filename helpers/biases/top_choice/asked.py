@@ -80,7 +80,7 @@ def judge_trials(
     for question, judge in product((each for each in questions if each.id not in spoilt), experiment.judges):
         shown = order(tuple(by_question[question.id]), question.place, judge.name, experiment.seed, draw)
         labels, written = tuple(ascii_uppercase[: len(shown)]), [by_question[question.id][name] for name in shown]
-        placed = {"form": "listwise", "labels": labels, "shown": shown, "written": written}
+        placed: dict = {"form": "listwise", "labels": labels, "shown": shown, "written": written}
         lettered = [(label, answer.text or "") for label, answer in zip(labels, written, strict=True)]
         sources = {f"{each.candidate} on question {question.id}": each.text or "" for each in written}
         sources |= {f"question {question.id}": question.text}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -69,7 +70,7 @@ def self_preference(frame: pd.DataFrame, data: str, variant: str = PRIMARY) -> l
     where all lengths are known. A fit without a usable maximum gives estimates without a number, whose `method` says
     why. Where each candidate always stood in one slot, slots are left out (ONE_SLOT).
     """
-    options = dict(VARIANTS[variant])
+    options: dict[str, Any] = dict(VARIANTS[variant])
     styles = options.pop("styles", ("length",))
     where = {} if variant == PRIMARY else {"variant": variant}
     judged = [vendor for vendor in vendors(frame) if vendor in set(frame["judge_vendor"])]
@@ -236,7 +237,7 @@ planted = partial(planted_table, "top_choice", rows=_planted_rows)
 
 def _places_and_rankings(asked: Asked) -> tuple[np.ndarray, pd.DataFrame]:
     """By place how much more often than chance it is first, and the run's frame with REDRAWN rankings of each row."""
-    rng, chances, ranks = np.random.default_rng(0), [], {}
+    rng, chances, ranks = np.random.default_rng(0), list[np.ndarray](), dict[Any, Any]()
     for judgment in asked.judgments:
         trial, noise = judgment.trial, trait(judgment, "noise", 1.0)
         felt = np.array(asked.simulator.before_noise(trial.request)[0])

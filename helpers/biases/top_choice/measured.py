@@ -89,8 +89,8 @@ def finding(estimates: Sequence[Estimate]) -> str:
     Without an estimate the excess over other vendors' judges is described; what is above 0, with or without slopes of
     length, has the taste for length that would explain it away beside it.
     """
-    ids = ("self_preference_logit", "self_preference_effect", "excess_self_preference")
-    ids += ("explaining_length_slope", "length_slope")
+    ids = ["self_preference_logit", "self_preference_effect", "excess_self_preference"]
+    ids += ["explaining_length_slope", "length_slope"]
     by = {(each.estimate.id, each.estimate.where["vendor"]): each for each in conclusions(estimates, *ids)}
     shown = []
     for (id, vendor), each in by.items():

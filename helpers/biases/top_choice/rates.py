@@ -348,8 +348,8 @@ def _log_odds(pooled: Counts) -> Iterator[Estimate]:
         return
     for vendor, value, weights in zip(pooled, third_party_log_odds(table), THIRD_PARTY, strict=True):
         se = math.sqrt((weights**2 / np.maximum(table, 0.5)).sum())
-        bounds = (float(value) + half * se for half in (0, -Z, Z))
-        interval = Interval(*bounds, se, int(table.sum()), 0, f"delta method; {INDEPENDENT}")
+        at = float(value)
+        interval = Interval(at, at - Z * se, at + Z * se, se, int(table.sum()), 0, f"delta method; {INDEPENDENT}")
         yield estimate("third_party_log_odds", {"vendor": vendor}, interval, "published", "logit")
 
 

@@ -203,7 +203,7 @@ def trials(experiment: Experiment, question: Question) -> Iterator[Trial]:
             (one, two), names = zip(*order, strict=True)
             shown = {"question": question.text, "first": one, "second": two}
             where = {"bias": pair.bias, "wording": pair.wording, "first": first, **letters}
-            placed = {"repeat": repeat, "shown": names, "where": where}
+            placed: dict = {"repeat": repeat, "shown": names, "where": where}
             yield make_trial(experiment, question, judge, pair.condition, template, shown, **placed)
 
 

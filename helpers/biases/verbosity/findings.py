@@ -165,7 +165,7 @@ METHOD = "counts by instance"
 
 def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     """All numbers that published/counts.yaml determines: of LLMBar's evaluators, and AlpacaEval's printed shares."""
-    found = []
+    found: list[Estimate] = []
     for judge, strata in published["llmbar"]["counts"].items():
         found += _evaluator(judge, strata)
     for name, share in published["alpaca_eval"]["longer_preferred"].items():
@@ -182,7 +182,7 @@ def _evaluator(judge: str, strata: Mapping[str, Sequence[int]]) -> Iterator[Esti
     yield estimate("longer_over_better", where, signed(worse), "published", "pp")
     yield estimate("longer_when_better", where, _share(strata[BETTER], longer_is_better=True), "published")
     twice, total = sum(counts[2] for counts in strata.values()), sum(map(sum, strata.values()))
-    facts = {"n": total, "clusters": total, "data": "published"}
+    facts: dict[str, Any] = {"n": total, "clusters": total, "data": "published"}
     yield Estimate("known_pairs_right_twice", where, float(twice), unit="count", method="counted", **facts)
     lost = sum(counts[3] for counts in strata.values()) / total
     yield Estimate(UNREADABLE, where, lost, method="counted; no interval", **facts)

@@ -80,7 +80,7 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
 
 NO_PAIR = "no pair with two readable verdicts"
 #: Questions of one category are a stratum.
-STRATA = {"strata": "category", "reason": NO_PAIR}
+STRATA: dict = {"strata": "category", "reason": NO_PAIR}
 PLACE = ("judge", "bias")
 
 

@@ -155,7 +155,7 @@ def _experiment(names: tuple[str, ...], repeats: int) -> Experiment:
     run = load_experiment(NAME, controls=[IDENTICAL], control_limit=games.CONTROL_LIMIT)
     candidate, baseline = (Model(name, "simulated", name, name) for name in games.SIDES)
     judges = speaking.models(names)
-    settings = run.extra | {"baselines": {"other": baseline}}
+    settings = {**run.extra, "baselines": {"other": baseline}}
     return replace(run, judges=judges, candidates=(candidate,), extra=settings, repeats=repeats)
 
 

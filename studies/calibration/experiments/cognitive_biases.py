@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -91,7 +92,7 @@ class Bias:
         return replace(SAMPLES[self.kind](self.world, rng, scenarios, REPEATS, WORDINGS), category=self.name)
 
 
-def _bias(name: str, kind: str, models: dict, broken: tuple = (), refused: tuple = (), **world: object) -> Bias:
+def _bias(name: str, kind: str, models: dict, broken: tuple = (), refused: tuple = (), **world: Any) -> Bias:
     answerers = tuple(Answerer(each, **fields) for each, fields in models.items())
     return Bias(name, kind, World(answerers, **world), broken, refused)
 
@@ -185,7 +186,8 @@ def _wording(sample: Sample, judge: int, test: int) -> Wording:
         return Wording(name, "selection", _selecting(opening, int(value)))
     if sample.kind == "acceptance":
         sentence, asked = f"{value!r} times the stake can be won", "Do you take it?"
-        options, values = ("decline", "accept"), (0.0, 1.0)
+        options: tuple[str, ...] = ("decline", "accept")
+        values: tuple[float, ...] = (0.0, 1.0)
         target, anchor, facts = 0.0, None, {"ratio": value}
     else:
         sentence, asked = f"Beside it stands the figure {value!r}", "How high is it?"
@@ -304,7 +306,7 @@ def reply(sample: Sample, judge: int, request: Request) -> tuple[str, str]:
     case = CASE.match(text)
     if case[2] != sample.category:
         raise ValueError(f"a prompt about {case[2]} where {sample.category} is asked: {text!r}")
-    (test,) = np.flatnonzero((sample.scenario == int(case[1])) & (sample.wording == int(case[3]) - 1))
+    (test,) = map(int, np.flatnonzero((sample.scenario == int(case[1])) & (sample.wording == int(case[3]) - 1)))
     if "Are you for it?" in text:
         wanted = "for" if sample.side[judge, test] > 0 else "against"
         return _written(request, nonce, [label for label, option in options if option == wanted], False), "stop"

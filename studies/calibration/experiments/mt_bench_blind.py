@@ -55,9 +55,15 @@ def against_one_third(frame: pd.DataFrame) -> list[Estimate]:
         own = votes.loc[votes["judge_vendor"] == vendor, "own_vendor"]
         if len(own):
             interval, p = wilson(int(own.sum()), len(own)), binomtest(int(own.sum()), len(own), 1 / 3).pvalue
-            bounds = (each - 1 / 3 for each in (interval.value, interval.low, interval.high))
-            facts = {"n": len(own), "unit": "pp", "method": "binomial test", "data": DATA, "p": float(p)}
-            found.append(Estimate("binomial_against_one_third", {"vendor": vendor}, *bounds, **facts))
+            value, low, high = (each - 1 / 3 for each in (interval.value, interval.low, interval.high))
+            facts: dict[str, Any] = {
+                "n": len(own),
+                "unit": "pp",
+                "method": "binomial test",
+                "data": DATA,
+                "p": float(p),
+            }
+            found.append(Estimate("binomial_against_one_third", {"vendor": vendor}, value, low, high, **facts))
     return found
 
 

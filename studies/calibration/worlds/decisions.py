@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -218,7 +219,7 @@ def on_scale(aim, honest, strength, noise, first, habit, continuous: bool = Fals
     return answer if continuous else np.round(answer)
 
 
-def accepted(ratio, half, added, lot, slack: float):
+def accepted(ratio, half, added, lot, slack):
     """1 where a gamble is accepted, else 0."""
     return (lot < expit((np.log(ratio) - half - added) / slack)).astype(float)
 
@@ -262,7 +263,7 @@ def frame(sample: Sample) -> pd.DataFrame:
     treated, value = condition == 1, np.where(gone, np.nan, stated).ravel()
     models = np.array(names(sample.world), dtype=object)
     shown = sample.shown[judge, test]
-    replies = {
+    replies: dict[str, Any] = {
         "test": test,
         "judge": models[judge],
         "condition": np.array(CONDITIONS, dtype=object)[condition],

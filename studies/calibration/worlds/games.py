@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -362,7 +363,7 @@ def _three(chances: np.ndarray) -> np.ndarray:
 def _wins(chances: Mapping[str, np.ndarray], apart: np.ndarray, weight: int) -> dict[str, float]:
     """The candidate's win rate as verdicts say, and the logistic regression's at no difference in style."""
     weights = np.where(STRONG, float(weight), 1.0)
-    counted = sum(each @ weights for each in chances.values())
+    counted: Any = sum(each @ weights for each in chances.values())
     won = chances[CANDIDATE] @ (weights * WON) + chances[BASELINE] @ (weights * (1 - WON))
     design = np.column_stack([np.ones(len(apart)), apart / apart.std(axis=0)])
     fit = np.zeros(design.shape[1])

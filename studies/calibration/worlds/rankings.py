@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -126,7 +127,7 @@ def taken(world: World, condition: str, named: np.ndarray) -> np.ndarray:
     return named == mine
 
 
-def lost(world: World, asking: Asking, luck: np.ndarray | float, own_first: np.ndarray | bool) -> np.ndarray | bool:
+def lost(world: World, asking: Asking, luck: np.ndarray | float, own_first: np.ndarray | bool) -> Any:
     """Whether a reply holds no verdict, which is likelier where the judge's own vendor comes first."""
     return luck < world.lost + (world.lost_own + asking.lost_own) * own_first
 
