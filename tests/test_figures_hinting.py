@@ -399,19 +399,9 @@ def test_many_vendors_and_all_hints_still_fit():
 
 @pytest.mark.slow
 def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):
-    """One shape of two figures; the next test has all of them."""
     for name in ("slopes", "effects", "categories", "metrics", "discordances"):
         pdf = tight[name].render("pdf")
         assert b"/FontFile2" in pdf and b"/Type3" not in pdf
-    again = [
-        figures.show_hint_slopes(slopes("published"), 1 / 3, style="acl", name="slope"),
-        figures.show_hint_effects([*effects("asked"), *names("asked")], 5, CONCLUSIONS, style="acl", name="effect"),
-    ]
-    assert all(tight[figure.name].render("png") == figure.render("png") for figure in again)
-
-
-@pytest.mark.slow
-def test_all_shapes_are_the_same_bytes_twice(tight):
     again = {figure.name: figure for figure in all_figures("acl")}
     assert all(again[name].render("png") == figure.render("png") for name, figure in tight.items())
 

@@ -363,17 +363,8 @@ def test_hostile_names_are_names(bad, style="acl"):
 
 @pytest.mark.slow
 def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):
-    """One shape of each figure; the next test has all of them."""
     for name in ("funnel", "outcomes", "obfuscation_slopes", "recognition_against_preference", "baseline_gap_both"):
         pdf = tight[name].render("pdf")
         assert b"/FontFile2" in pdf and b"/Type3" not in pdf
-    again = [figures.show_funnel(steps(), "simulated", style="acl")]
-    again += [figures.show_outcomes(outcomes(), "simulated", style="acl")]
-    again += [show([*given("simulated"), *lost("simulated")], style="acl") for show, given, _ in SHOWS]
-    assert all(tight[figure.name].render("png") == figure.render("png") for figure in again)
-
-
-@pytest.mark.slow
-def test_all_shapes_are_the_same_bytes_twice(tight):
     again = {figure.name: figure for figure in all_figures("acl")}
     assert all(again[name].render("png") == figure.render("png") for name, figure in tight.items())

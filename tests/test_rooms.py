@@ -307,3 +307,10 @@ def test_the_module_of_a_service_speaks_to_it_in_three_functions(name: str) -> N
     assert {each for each in asked if iscoroutinefunction(getattr(module, each))} == {"send"}
     assert iscoroutinefunction(module.client(Model("m", name, "m", "x"), "none").close)
     assert metadata.version(SERVICES[name].sdk)
+
+
+@pytest.mark.parametrize("checker", ["ruff check --no-cache", "ruff format --no-cache --check", "mypy --cache-dir={}"])
+def test_a_checker_finds_nothing(checker: str, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", *checker.format(tmp_path).split()]
+    done = subprocess.run(words, cwd=paths.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
