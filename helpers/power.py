@@ -27,20 +27,18 @@ from . import calibrate, export, run
 from .biases.protocol import load_bias
 from .config import load_config, load_experiment
 from .figures import Figure, if_any, show_power
-from .overview import Numbers, read_results
 from .run.sources import questions_of
 from .stats import power
 from .stats.intervals import MIN_CLUSTERS
 from .stats.power import detectable_effect, detectable_mcnemar, provable_margin, questions_for_mcnemar
 from .tables import render_text
 from .types import Estimate, Question
-from .words import plain
+from .words import LEVEL, plain
 from .words.numbers import load_numbers
 
 POWER = 0.8
 #: The smallest effect that is found, or margin that is proven, of each kind that is no test of a difference.
 LEAST = {"equivalence": provable_margin}
-LEVEL = 0.05
 #: Keys of `where` that tell a sensitivity or a part, not the headline.
 PARTS = {"variant", "category", "style", "weight"}
 #: Effects of shares and their differences are printed in pp, all others as they are.
@@ -197,6 +195,8 @@ def standard_error(each: Estimate) -> float:
 
 def read_pilot(path: Path, name: str) -> Sequence[Estimate]:
     """The estimates of a numbers.json of experiment `name`; any other file is a ValueError that names it."""
+    from .overview import Numbers, read_results
+
     pilot = read_results(Numbers, path)
     if pilot.provenance.experiment != name:
         raise ValueError(f"{path} holds the numbers of {pilot.provenance.experiment}, not of {name}")
