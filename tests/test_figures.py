@@ -89,9 +89,10 @@ def positions(data: str) -> list[Estimate]:
 
 
 def preferences(data: str, logit: bool) -> tuple[list[Estimate], list[Estimate], list[Estimate]]:
-    naive = [
-        rate("self_bias", {"vendor": v}, k, 160, data) for v, k in {"claude": 48, "gpt": 103, "gemini": 53}.items()
-    ]
+    naive = []
+    for vendor, k in {"claude": 48, "gpt": 103, "gemini": 53}.items():
+        each = rate("naive_self_preference", {"vendor": vendor}, k, 160, data)
+        naive.append(replace(each, unit="pp", **{n: getattr(each, n) - 1 / 3 for n in ("value", "low", "high")}))
     excess = [
         pp("excess_self_preference", {"vendor": v}, x, 0.08, data)
         for v, x in {"claude": 0.0719, "gpt": 0.1688, "gemini": 0.1719}.items()
@@ -124,9 +125,9 @@ def all_figures(style: str = "paper") -> list[figures.Figure]:
             top1("published") + top1("simulated", "sim_") + unreadable, style=style, name="heatmaps"
         ),
         figures.show_judge_vendor_heatmap(many_judges(), style=style, name="forest"),
-        figures.show_self_preference(*published, expected=1 / 3, style=style, name="preference"),
-        figures.show_self_preference(*both, expected=1 / 3, style=style, name="preferences"),
-        figures.show_categories(categories("published"), expected=1 / 3, style=style, name="category"),
+        figures.show_self_preference(*published, style=style, name="preference"),
+        figures.show_self_preference(*both, style=style, name="preferences"),
+        figures.show_categories(categories("published"), style=style, name="category"),
         figures.show_categories(categories("published") + categories("simulated"), style=style, name="categories"),
         figures.show_positions(positions("simulated"), style=style, name="position"),
         figures.show_positions(positions("asked") + positions("simulated"), style=style, name="positions"),
@@ -277,12 +278,10 @@ def test_a_heatmap_cell_says_percent_and_interval_and_own_cells_are_outlined(pap
     assert "n = 80 judgments a point" in paper["heatmap"].caption
 
 
-def test_a_judges_vendor_may_be_given_and_is_never_guessed_between_two():
+def test_a_judges_vendor_is_never_guessed_between_two():
     odd = [replace(each, where={**each.where, "judge": "gpt_gemini_mix"}) for each in top1("asked")[:3]]
     outlines = lambda figure: [p for p in figure.figure.axes[0].patches if not p.get_fill()]  # noqa: E731
     assert outlines(figures.show_judge_vendor_heatmap(odd)) == []
-    given = figures.show_judge_vendor_heatmap(odd, judge_vendors={"gpt_gemini_mix": "gemini"})
-    assert [int(patch.get_xy()[0]) for patch in outlines(given)] == [2]
 
 
 def test_self_preference_shows_every_number_with_its_interval(paper):
@@ -300,16 +299,13 @@ def test_self_preference_shows_every_number_with_its_interval(paper):
     assert [each.get_text() for each in paper["preferences"].figure.axes[0].texts] == ["not estimable"] * 3
 
 
-def test_rates_need_an_expected_share_and_logits_are_refused():
-    naive, excess, _ = preferences("asked", True)
-    with pytest.raises(ValueError, match=r"self_bias\[claude\] is a rate: give expected="):
-        figures.show_self_preference(naive, excess, [])
-    with pytest.raises(ValueError, match=r"has unit 'logit'; this figure shows pp"):
-        figures.show_self_preference([], excess, [replace(each, unit="logit") for each in excess])
+def test_what_is_no_difference_in_pp_is_refused():
+    _, excess, _ = preferences("asked", True)
+    for unit in ("rate", "logit"):
+        with pytest.raises(ValueError, match=rf"has unit '{unit}'; this figure shows pp"):
+            figures.show_self_preference([], excess, [replace(each, unit=unit) for each in excess])
     with pytest.raises(ValueError, match="all three lists"):
         figures.show_self_preference([], [], [])
-    uneven = figures.show_self_preference(naive, [], [], expected={"claude": 0.5, "gpt": 0.25, "gemini": 0.25})
-    assert by_row(uneven)[0][1] == pytest.approx(-20.0)
 
 
 def test_a_category_is_a_row_with_a_point_for_each_vendor(paper):
@@ -321,8 +317,6 @@ def test_a_category_is_a_row_with_a_point_for_each_vendor(paper):
     given = {c: sorted(5.0 * ((7 * i + 5 * j) % 21) for i in range(3)) for j, c in enumerate(CATEGORIES)}
     for category in rows:
         assert sorted(x for row, x, _ in found if row == category) == pytest.approx(given[category])
-    assert "share of candidates" in paper["category"].caption
-    assert "share of candidates" not in paper["categories"].caption
 
 
 def test_positions_are_in_pp_around_a_line_at_zero(paper):
@@ -375,7 +369,7 @@ def test_captions_say_each_method_once_and_take_the_unreadable_share_from_beside
     naive = [replace(each, method="Wilson; counts") for each in naive]
     excess = [replace(each, method="Newcombe; counts") for each in excess]
     lost = [rate("unreadable_share", {"judge": "gpt_fast"}, 1, 80, "asked")]
-    caption = figures.show_self_preference(naive, excess, logit, expected=1 / 3, unreadable=lost).caption
+    caption = figures.show_self_preference(naive, excess, logit, unreadable=lost).caption
     assert "95 % (Wilson; counts; Newcombe; t)." in caption
     # 1 of 80 is 1.25 %.
     assert "unreadable 1.2 % (1 of 80 judgments)" in caption

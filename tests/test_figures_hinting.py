@@ -161,8 +161,8 @@ def all_figures(style: str) -> list[figures.Figure]:
     """Every figure in every shape: published alone, both sources, asked alone with all groups."""
     simulated = [*slopes("simulated", ALL), *lost("simulated")]
     return [
-        figures.show_hint_slopes(slopes("published"), 1 / 3, style, "slope"),
-        figures.show_hint_slopes(slopes("published") + simulated, 1 / 3, style, "slopes"),
+        figures.show_hint_slopes(slopes("published"), style, "slope"),
+        figures.show_hint_slopes(slopes("published") + simulated, style, "slopes"),
         figures.show_hint_effects([*effects("asked"), *names("asked")], 5, CONCLUSIONS, style, "effect"),
         figures.show_hint_effects(
             [*changes(), *effects("simulated"), *names("simulated"), *lost("simulated")],
@@ -207,10 +207,8 @@ def test_a_hint_is_a_row_with_a_point_for_each_vendor(tight):
     ends = next(e for e in slopes("published") if e.where == {"vendor": "claude", "hint": "self"})
     assert mine[0][1] == pytest.approx((100 * ends.low, 100 * ends.high))
     assert len(by_row(tight["slopes"])) == 3 * (len(ALL) + len(GROUPS))
-    dashed = [line.get_xdata()[0] for line in tight["slopes"].figure.axes[0].lines]
-    assert dashed == [pytest.approx(100 / 3)]
     caption = tight["slopes"].caption
-    assert "share of candidates" in caption and "unreadable 2.0 % (48 of 2400 judgments)" in caption
+    assert "unreadable 2.0 % (48 of 2400 judgments)" in caption
     assert "Unreadable by group (simulated: none 1.2 %, self 1.2 %, competitors 1.2 %, full 5.0 %" in caption
 
 
@@ -394,7 +392,7 @@ def test_many_vendors_and_all_hints_still_fit():
         for j, h in enumerate(chosen.HINTS)
     ]
     for style in ("neurips", "acl"):
-        assert_readable(figures.show_hint_slopes(every, 1 / 7, style), styles.style(style))
+        assert_readable(figures.show_hint_slopes(every, style), styles.style(style))
 
 
 @pytest.mark.slow
@@ -411,7 +409,7 @@ def test_a_run_too_small_for_intervals_or_numbers_is_still_shown():
     none = lambda found: [replace(e, value=NAN) for e in bare(found)]  # noqa: E731
     for without in (bare, none):
         shown = [
-            figures.show_hint_slopes(without(slopes("simulated", ["none", "self"])), 1 / 3),
+            figures.show_hint_slopes(without(slopes("simulated", ["none", "self"]))),
             figures.show_hint_effects(without([*effects("simulated", ["self"]), *names("simulated")])),
             figures.show_category_groups(without(categories("simulated"))),
             figures.show_group_metrics(without(metrics("simulated"))),

@@ -151,7 +151,7 @@ def test_simulated_is_said_on_the_face_and_only_there(tight):
 def test_a_judge_looks_like_its_vendor_and_no_vendor_is_guessed_between_two():
     look = styles.style()
     names = ["Qwen2.5-7B", "DeepSeek-R1-Distill-Llama-70B", "mine", "gpt4o_mini"]
-    drawn = judge_looks(names, {"mine": "llama"}, look)
+    drawn = judge_looks(names, look, {"mine": "llama"})
     assert list(drawn) == ["gpt4o_mini", "mine", "Qwen2.5-7B", "DeepSeek-R1-Distill-Llama-70B"]
     known = look.looks(["gpt", "llama", "qwen"])
     assert list(drawn.values())[:3] == list(known.values())

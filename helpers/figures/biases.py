@@ -16,7 +16,6 @@ from .points import (
     BIASES,
     MEAN,
     NOT_ESTIMABLE,
-    Vendors,
     alt,
     by_data,
     by_value,
@@ -101,7 +100,6 @@ def show_bias_effects(
     stars: Stars = None,
     correction: str = CORRECTION,
     id: str = "bias_effect",
-    judge_vendors: Vendors = None,
     style: str | Style = "paper",
     name: str = "bias_effects",
 ) -> Figure:
@@ -117,7 +115,7 @@ def show_bias_effects(
     _check_stars(shown, stars)
     chance = [each for each in estimates if each.id == "ratio_scale_random" and set(each.where) == {"bias"}]
     chance = chance if id == "ratio_scale_absolute" else []
-    looks = judge_looks({each.where["judge"] for each in shown if "judge" in each.where}, judge_vendors, look)
+    looks = judge_looks({each.where["judge"] for each in shown if "judge" in each.where}, look)
     biases, unit = _ordered(shown), scale(shown[0].unit)[1]
     at: dict[Any, Estimate] = {(each.data, each.where["bias"], each.where.get("judge")): each for each in shown}
     at |= {(each.data, each.where["bias"], RANDOM): each for each in chance}
@@ -201,11 +199,7 @@ def scenario_values(pairs: pd.DataFrame) -> pd.Series:
 
 
 def show_bias_values(
-    pairs: pd.DataFrame,
-    estimates: Sequence[Estimate],
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "bias_values",
+    pairs: pd.DataFrame, estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "bias_values"
 ) -> Figure:
     """Does a bias move most scenarios a little, or a few of them far?
 
@@ -216,7 +210,7 @@ def show_bias_values(
     look, estimates = style_of(style), list(estimates)
     _check_pairs(pairs, ("source", "judge", "category", "question_id", "a1", "a2", "target"))
     shown = pick(estimates, ["bias_effect"], ["judge", "bias"])
-    looks = judge_looks({each.where["judge"] for each in shown}, judge_vendors, look)
+    looks = judge_looks({each.where["judge"] for each in shown}, look)
     at = {(each.data, each.where["bias"], each.where["judge"]): each for each in shown}
     rows, lost, points = [], 0, 0
     for data, group in by_data(shown).items():
@@ -256,10 +250,7 @@ PARTS = {
 
 
 def show_noise_metrics(
-    estimates: Sequence[Estimate],
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "noise_metrics",
+    estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "noise_metrics"
 ) -> Figure:
     """How much of a published metric would be there without any bias, from noise in the answers alone?
 
@@ -270,7 +261,7 @@ def show_noise_metrics(
     there = {each.id for each in estimates if set(each.where) in ({"judge"}, {"judge", "bias"})}
     ids = [metric + part for metric in METRICS for part in PARTS if metric + part in there]
     shown = pick(estimates, ids or list(METRICS), ["judge"], ["judge", "bias"])
-    looks = judge_looks({each.where["judge"] for each in shown}, judge_vendors, look)
+    looks = judge_looks({each.where["judge"] for each in shown}, look)
     at = {(each.data, each.id, each.where.get("bias", ""), each.where["judge"]): each for each in shown}
     rows = []
     for data, group in by_data(shown).items():
@@ -351,11 +342,7 @@ def binned(points: pd.DataFrame) -> list[tuple[float, Estimate]]:
 
 
 def show_anchor_response(
-    pairs: pd.DataFrame,
-    slopes: Sequence[Estimate],
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "anchor_response",
+    pairs: pd.DataFrame, slopes: Sequence[Estimate], style: str | Style = "paper", name: str = "anchor_response"
 ) -> Figure:
     """How much of the way to a number that was shown do answers go?
 
@@ -369,7 +356,7 @@ def show_anchor_response(
     look, estimates = style_of(style), list(slopes)
     _check_pairs(pairs, ("source", "judge", "category", "question_id", "a1", "a2", "a0", "anchor", "low", "high"))
     shown = pick(estimates, ["anchor_slope"], ["judge", "bias"])
-    looks = judge_looks({each.where["judge"] for each in shown}, judge_vendors, look)
+    looks = judge_looks({each.where["judge"] for each in shown}, look)
     title = "How far answers move from the control towards a number that was shown"
     words = f"{title}; dashed: not at all (0) and all the way to it (1)."
     ranked = [
@@ -444,9 +431,7 @@ def _anchor_panels(
 CONDITIONS = {"control": "nothing can be lost", "treatment": "the stake can be lost"}
 
 
-def show_acceptance(
-    estimates: Sequence[Estimate], judge_vendors: Vendors = None, style: str | Style = "paper", name: str = "acceptance"
-) -> Figure:
+def show_acceptance(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "acceptance") -> Figure:
     """How much larger must a gain be before a gamble is accepted, and how much more so if something may be lost?
 
     Takes `acceptance_rate` (`where`: judge, ratio, condition "control" | "treatment"; a bias may stand beside;
@@ -463,7 +448,7 @@ def show_acceptance(
     fitted = [
         e for e in estimates if e.id == "acceptance_threshold" and {*e.where} - {"bias"} == {"judge", "condition"}
     ]
-    looks = judge_looks({each.where["judge"] for each in rates}, judge_vendors, look)
+    looks = judge_looks({each.where["judge"] for each in rates}, look)
     title = "How often a gamble with even chances is accepted"
     words = (
         f"{title}, by the ratio of its gain to its stake: where nothing can be lost (grey) and where the stake can be"

@@ -12,7 +12,6 @@ from .pairs import check_columns, check_values, span_of
 from .points import (
     OTHERS,
     PLAIN,
-    Vendors,
     alt,
     at_places,
     by_data,
@@ -48,10 +47,7 @@ CHANGES = {"recognition_change": "recognition", "preference_change": "preference
 
 
 def show_baseline_gap(
-    estimates: Sequence[Estimate],
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "baseline_gap",
+    estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "baseline_gap"
 ) -> Figure:
     """What is left of a judge's votes for its own wrong answer beside the same belief and beside the same text?
 
@@ -62,7 +58,7 @@ def show_baseline_gap(
     wanted = {id for id, _ in GAPS}
     shown = pick(estimates, sorted(wanted), ["judge"], ["judge", "stratum"])
     check_names([each for each in shown if "stratum" in each.where], "stratum", ["same label", "other label", "all"])
-    looks = judge_looks({each.where["judge"] for each in shown}, judge_vendors, look)
+    looks = judge_looks({each.where["judge"] for each in shown}, look)
     rows = []
     for data, group in by_data(shown).items():
         at = {(each.where["judge"], each.id, each.where.get("stratum", "")): each for each in group}
@@ -86,10 +82,7 @@ def show_baseline_gap(
 
 
 def show_obfuscation_slopes(
-    estimates: Sequence[Estimate],
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "obfuscation_slopes",
+    estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "obfuscation_slopes"
 ) -> Figure:
     """Does an edit of its own wrong answer turn a judge to the right one, and other judges of the same texts as well?
 
@@ -98,10 +91,7 @@ def show_obfuscation_slopes(
     look, shown = style_of(style), pick(estimates, ["harmful_score"], ["judge", "by", "arm"])
     check_names(shown, "by", ["own", "third party"])
     check_names(shown, "arm", list(ARMS))
-    looks, at = (
-        judge_looks({e.where["judge"] for e in shown}, judge_vendors, look),
-        at_places(shown, "judge", "by", "arm"),
-    )
+    looks, at = (judge_looks({e.where["judge"] for e in shown}, look), at_places(shown, "judge", "by", "arm"))
     rows = [
         Row(words, at.get((data, "harmful_score", judge, by, arm)), data, short(judge, 30), series=by,
             look=looks[judge] if by == "own" else OTHERS)
@@ -122,9 +112,7 @@ def show_obfuscation_slopes(
     return drawn.finished(name, caption(words, shown, lost, ITEMS), alt(title, shown))
 
 
-def show_dose_curve(
-    estimates: Sequence[Estimate], judge_vendors: Vendors = None, style: str | Style = "paper", name: str = "dose_curve"
-) -> Figure:
+def show_dose_curve(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "dose_curve") -> Figure:
     """Does an effect of hiding the authorship grow with the number of words that are replaced?
 
     Takes `obfuscation_effect` (`where`: judge, dose; "paraphrase" stands apart), in one unit. 0 words is the repeat
@@ -141,14 +129,11 @@ def show_dose_curve(
     if doses[0].isdigit():
         words += f" The smallest dose ({doses[0]} words) is the confirmatory one, the others are exploratory."
     title = "Effect of an edit of the own wrong answer, by how many words are replaced"
-    return _doses(shown, estimates, {"": axis}, title, words, judge_vendors, look, name)
+    return _doses(shown, estimates, {"": axis}, title, words, look, name)
 
 
 def show_recognition_against_preference(
-    estimates: Sequence[Estimate],
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "recognition_against_preference",
+    estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "recognition_against_preference"
 ) -> Figure:
     """Where an edit makes a judge know its own wrong answer less, does it also prefer that answer less?
 
@@ -161,17 +146,15 @@ def show_recognition_against_preference(
         "Dashed: no change. Changes that go together do not show that one makes the other."
     )
     title = "Change of recognition and of preference, by how many words are replaced"
-    return _doses(
-        shown, estimates, dict.fromkeys(CHANGES.values(), "change (pp)"), title, words, judge_vendors, look, name
-    )
+    return _doses(shown, estimates, dict.fromkeys(CHANGES.values(), "change (pp)"), title, words, look, name)
 
 
 def _doses(
     shown: Sequence[Estimate], estimates: Sequence[Estimate], axes: Mapping[str, str], title: str, words: str,
-    vendors: Vendors, look: Style, name: str,
+    look: Style, name: str,
 ) -> Figure:  # fmt: skip
     """A judge a heading, a dose a row, an id a column."""
-    looks, at = judge_looks({each.where["judge"] for each in shown}, vendors, look), at_places(shown, "judge", "dose")
+    looks, at = judge_looks({each.where["judge"] for each in shown}, look), at_places(shown, "judge", "dose")
     ids = [id for id in dict.fromkeys(["obfuscation_effect", *CHANGES]) if any(each.id == id for each in shown)]
     rows = [
         Row(f"{dose} words" if dose.isdigit() else plain(dose), at.get((data, id, judge, dose)), data, short(judge, 30),
@@ -246,7 +229,7 @@ def show_outcomes(frame: pd.DataFrame, data: str, style: str | Style = "paper", 
     counts = counts.groupby(["judge", "kind", "outcome"])["count"].sum().astype(int)
     vendors = dict(zip(frame["judge"].astype(str), frame["judge_vendor"].astype(str), strict=True))
     bars, clauses, sizes = [], [], []
-    for judge in judge_looks(vendors, vendors, look):
+    for judge in judge_looks(vendors, look, vendors):
         for kind in ("harmful", "beneficial"):
             cell = {part: int(counts.get((judge, kind, part), 0)) for part in OUTCOMES}
             total = sum(cell.values())

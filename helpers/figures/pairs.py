@@ -13,7 +13,6 @@ from .intervals import Row, plot_intervals
 from .points import (
     PLAIN,
     SOFT,
-    Vendors,
     alt,
     at_places,
     by_data,
@@ -64,10 +63,7 @@ def _lost_pairs(estimates: Sequence[Estimate], shown: Sequence[Estimate]) -> lis
 
 
 def show_position_effects(
-    estimates: Sequence[Estimate],
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "position_effects",
+    estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "position_effects"
 ) -> Figure:
     """Which place does each judge favour, on different answers, on identical ones, and beyond its own noise?
 
@@ -78,7 +74,7 @@ def show_position_effects(
     there = {each.id for each in estimates if set(each.where) == set(keys) and each.value == each.value}
     ids = [id for id in POSITIONS if id == EFFECT or id in there]
     shown = pick(estimates, ids, keys)
-    looks = judge_looks({each.where["judge"] for each in shown}, judge_vendors, look)
+    looks = judge_looks({each.where["judge"] for each in shown}, look)
     rows = []
     for data, group in by_data(shown).items():
         at = {(_pair(each), each.id): each for each in group}
@@ -104,10 +100,7 @@ def show_position_effects(
 
 
 def show_category_effects(
-    estimates: Sequence[Estimate],
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "category_effects",
+    estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "category_effects"
 ) -> Figure:
     """Is the first place favoured in every category of questions, or in some?
 
@@ -122,14 +115,13 @@ def show_category_effects(
     title = "How much more often the first place wins than the second, by category of questions"
     words = f"{title}. Right of the dashed line (zero): for the first place."
     labels = [(each, plain(each.where.get("category", "all questions"))) for each in shown]
-    return _grouped(labels, estimates, "pp", 0.0, title, words, judge_vendors, look, name)
+    return _grouped(labels, estimates, "pp", 0.0, title, words, look, name)
 
 
 def show_sensitivity(
     estimates: Sequence[Estimate],
     id: str = "win_rate",
     choices: Sequence[str] = ("style", "weight"),
-    judge_vendors: Vendors = None,
     style: str | Style = "paper",
     name: str = "sensitivity",
 ) -> Figure:
@@ -149,7 +141,7 @@ def show_sensitivity(
     words = f"The {what} of each judge and candidate under each choice; the first is the headline"
     words += "." if even is None else f"; dashed: {even:.0f} {unit}."
     labels = [(each, _choice(each, choices)) for each in shown]
-    return _grouped(labels, estimates, unit, even, title, words, judge_vendors, look, name)
+    return _grouped(labels, estimates, unit, even, title, words, look, name)
 
 
 def _choice(each: Estimate, choices: Sequence[str]) -> str:
@@ -160,11 +152,11 @@ def _choice(each: Estimate, choices: Sequence[str]) -> str:
 
 def _grouped(
     labels: Sequence[tuple[Estimate, str]], estimates: Sequence[Estimate], unit: str, line: float | None, title: str,
-    words: str, vendors: Vendors, look: Style, name: str,
+    words: str, look: Style, name: str,
 ) -> Figure:  # fmt: skip
     """A heading for each judge and candidate and a row for each number; of many comparisons a column for each label."""
     shown, columns = [each for each, _ in labels], list(dict.fromkeys(label for _, label in labels))
-    looks = judge_looks({each.where["judge"] for each in shown}, vendors, look)
+    looks = judge_looks({each.where["judge"] for each in shown}, look)
     at = {(each.data, _pair(each), label): each for each, label in labels}
     pairs = {(each.data, _pair(each)): each for each in shown}
     first = {place: at[*place, columns[0]].value for place in pairs if (*place, columns[0]) in at}
@@ -233,11 +225,7 @@ def _by_source(each: Estimate) -> str:
 
 
 def show_accuracy(
-    estimates: Sequence[Estimate],
-    categories: Sequence[str] = (),
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "accuracy",
+    estimates: Sequence[Estimate], categories: Sequence[str] = (), style: str | Style = "paper", name: str = "accuracy"
 ) -> Figure:
     """How often is each judge right where it is known which answer is better?
 
@@ -250,7 +238,7 @@ def show_accuracy(
     columns = ["all", *(each for each in categories if any(part.where["category"] == each for part in parts))]
     at = {(e.data, _by_source(e), e.where["judge"], e.where.get("category", "all")): e for e in (*every, *parts)}
     ranked = sorted(every, key=lambda each: (math.isnan(each.value), -each.value, each.where["judge"]))
-    looks = judge_looks({each.where["judge"] for each in every}, judge_vendors, look)
+    looks = judge_looks({each.where["judge"] for each in every}, look)
     rows = [
         Row(short(each.where["judge"], 28), at.get((each.data, _by_source(each), each.where["judge"], column)),
             each.data, _by_source(each), column, look=looks[each.where["judge"]], absent="not split")
@@ -269,9 +257,7 @@ def show_accuracy(
     return drawn.finished(name, full, alt(title, shown, most=72))
 
 
-def show_agreement(
-    estimates: Sequence[Estimate], judge_vendors: Vendors = None, style: str | Style = "paper", name: str = "agreement"
-) -> Figure:
+def show_agreement(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "agreement") -> Figure:
     """Does each judge say what a person says as often as another person does?
 
     Takes `human_agreement` and `human_human_agreement` (`where`: votes, and judge, source, condition); a row a judge
@@ -287,7 +273,7 @@ def show_agreement(
     every = [e for e in every if e.where.get("condition") != "all" or (e.data, _by_source(e)) not in several]
     where = ("source", "condition", "votes")
     people = at_places((each for each in estimates if each.id == "human_human_agreement"), *where)
-    looks = judge_looks({each.where["judge"] for each in every}, judge_vendors, look)
+    looks = judge_looks({each.where["judge"] for each in every}, look)
     order = at_places((e for e in every if e.where["votes"] == "all"), "source", "condition", "judge")
 
     def rank(each: Estimate) -> tuple[bool, float, str]:
@@ -521,7 +507,7 @@ def show_leaderboard_contrast(
     for row in complete[complete["family"] != third].itertuples():
         gap = Estimate("gap", {"judge": plain(row.family), "model": plain(row.model)}, row.y - row.line, unit="logit",
                        data=str(row.data), method="the point is one model's")  # fmt: skip
-        looks = judge_looks(pair, None, look)
+        looks = judge_looks(pair, look)
         family = f"family of {short(row.family, 26)}"
         shown.append(gap)
         rows.append(Row(short(row.model, 28), gap, gap.data, family, look=looks[plain(row.family)],

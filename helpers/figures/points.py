@@ -14,7 +14,6 @@ from ..words import display_name, plain
 from .style import GREY, INK, VENDORS, Figure, Look, Style
 
 Key = TypeVar("Key", bound=Hashable)
-Vendors = Mapping[str, str] | None
 
 #: Data sources in the order of figures, with the words of headings and captions: what was asked stands first, what is
 #: simulated last.
@@ -145,11 +144,11 @@ def source_name(data: str) -> str:
     return SOURCES.get(data, plain(data) or "source not given")
 
 
-def judge_looks(judges: Iterable[str], vendors: Vendors, look: Style) -> dict[str, Look]:
+def judge_looks(judges: Iterable[str], look: Style, vendors: Mapping[str, str] | None = None) -> dict[str, Look]:
     """The look of each judge's vendor, vendors in their order: as given, else the one vendor that its name holds.
 
     >>> from helpers.figures.style import style
-    >>> judge_looks(["sim_qwen_small", "Qwen2.5-7B"], None, style())["Qwen2.5-7B"].marker
+    >>> judge_looks(["sim_qwen_small", "Qwen2.5-7B"], style())["Qwen2.5-7B"].marker
     'v'
     """
 

@@ -16,7 +16,6 @@ from .points import (
     MEAN,
     NOT_ESTIMABLE,
     PLAIN,
-    Vendors,
     alt,
     at_places,
     by_data,
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-Expected = float | Mapping[str, float] | None
 AVERAGE = "average"
 LEVEL = 0.05
 
@@ -56,19 +54,17 @@ def show_self_preference(
     naive: Sequence[Estimate],
     excess: Sequence[Estimate],
     logit: Sequence[Estimate],
-    expected: Expected = None,
     style: str | Style = "paper",
     name: str = "self_preference",
     unreadable: Sequence[Estimate] = (),
 ) -> Figure:
     """How much more often than it should does a vendor's judge rank its own vendor first, by three estimators?
 
-    Each list has one estimate a vendor and data source (`where`: vendor) in pp; `naive` may hold own top-1 rates,
-    from which `expected` (the own vendor's share of candidates) is taken. `logit` are average marginal effects. The
+    Each list has one estimate a vendor and data source (`where`: vendor) in pp; `logit`: average marginal effects. The
     caption's unreadable share is read from the `unreadable_share` among `unreadable`. No number at all is a
     ValueError.
     """
-    look, lists = style_of(style), {"naive": _less(naive, expected), "excess": excess, "logit": logit}
+    look, lists = style_of(style), {"naive": naive, "excess": excess, "logit": logit}
     shown = []
     for kind, estimates in lists.items():
         found = pick(estimates, sorted({each.id for each in estimates}), ["vendor"]) if estimates else []
@@ -102,35 +98,15 @@ def show_self_preference(
     return drawn.finished(name, caption(words, shown, lost), text)
 
 
-def _less(estimates: Sequence[Estimate], expected: Expected) -> list[Estimate]:
-    """Rates minus the expected share; differences as they are."""
-    moved = []
-    for each in estimates:
-        share = expected.get(each.where["vendor"]) if isinstance(expected, Mapping) else expected
-        if each.unit == "rate" and share is None:
-            raise ValueError(
-                f"{each.id}[{each.where['vendor']}] is a rate: give expected= (own-vendor candidates / candidates, "
-                "one number or one a vendor), or differences in pp"
-            )
-        if each.unit == "rate":
-            each = replace(each, value=each.value - share, low=each.low - share, high=each.high - share, unit="pp")
-        moved.append(each)
-    return moved
-
-
 def show_judge_vendor_heatmap(
-    estimates: Sequence[Estimate],
-    judge_vendors: Vendors = None,
-    style: str | Style = "paper",
-    name: str = "judge_vendor_heatmap",
+    estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "judge_vendor_heatmap"
 ) -> Figure:
     """How often does each judge rank each vendor first, and is its own vendor the darkest cell?
 
-    Takes `top1_rate` (`where`: judge, vendor; rates); own-vendor cells are outlined. Without `judge_vendors` a judge's
-    vendor is the one that its name contains.
+    Takes `top1_rate` (`where`: judge, vendor; rates). Outlined: cells of the judge's own vendor, which its name holds.
     """
     look, shown = style_of(style), pick(estimates, ["top1_rate"], ["judge", "vendor"])
-    vendors, judges = _vendors(shown, look), judge_looks({each.where["judge"] for each in shown}, judge_vendors, look)
+    vendors, judges = _vendors(shown, look), judge_looks({each.where["judge"] for each in shown}, look)
     at = at_places(shown, "judge", "vendor")
     cells = []
     for data, group in by_data(shown).items():
@@ -154,22 +130,19 @@ def _percent(each: Estimate | None, row: str, column: str, data: str, outlined: 
     return Cell(row, column, each.value, f"{100 * each.value:.1f}{interval}", data, outlined)
 
 
-def show_categories(
-    estimates: Sequence[Estimate], expected: float | None = None, style: str | Style = "paper", name: str = "categories"
-) -> Figure:
+def show_categories(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "categories") -> Figure:
     """In which categories do a vendor's judges rank their own vendor first, and how often?
 
     Takes `category_self_bias` (`where`: vendor, category; rates), categories sorted by their mean rate over vendors in
-    the first data source. `expected`, the own vendor's share of candidates, is dashed.
+    the first data source.
     """
     look, shown = style_of(style), pick(estimates, ["category_self_bias"], ["vendor", "category"])
     title = "How often judges rank their own vendor first, by category of question"
-    words = f"{title}.{' Dashed: the share of candidates of the own vendor.' if expected is not None else ''}"
-    return _series(shown, "category", title, words, expected, look, name, losses(estimates, "unreadable_share", shown))
+    return _series(shown, "category", title, f"{title}.", look, name, losses(estimates, "unreadable_share", shown))
 
 
 def _series(
-    shown: Sequence[Estimate], key: str, title: str, words: str, expected: float | None, look: Style, name: str,
+    shown: Sequence[Estimate], key: str, title: str, words: str, look: Style, name: str,
     lost: Sequence[Estimate], order: Sequence[str] = (),
 ) -> Figure:  # fmt: skip
     """Own-vendor rates: a row for each value of `key`, in it a point for each vendor."""
@@ -185,10 +158,9 @@ def _series(
         for value in ranked if not order or any(each.where[key] == value for each in group)
         for vendor, look_of in looks.items()
     ]  # fmt: skip
-    line = None if expected is None else 100 * expected
     legend = {display_name(vendor): each for vendor, each in looks.items()}
     axis = "own vendor ranked first (%)"
-    drawn = plot_intervals(rows, look, axis, line, limits=(-4, 104), legend=legend, title=title)
+    drawn = plot_intervals(rows, look, axis, None, limits=(-4, 104), legend=legend, title=title)
     text = alt(f"Dot plot of own-vendor top-1 rates by {key}", shown)
     return drawn.finished(name, caption(words + drawn.words, shown, lost), text)
 
@@ -261,16 +233,10 @@ def _whose(group: Sequence[Estimate], data: str, estimates: Sequence[Estimate]) 
 # --- experiment 2: hints ----------------------------------------------------------------------------------------------
 
 
-def show_hint_slopes(
-    estimates: Sequence[Estimate],
-    expected: float | None = None,
-    style: str | Style = "paper",
-    name: str = "hint_slopes",
-) -> Figure:
+def show_hint_slopes(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "hint_slopes") -> Figure:
     """Does a vendor's judge rank its own vendor first more or less often when authors are named?
 
     Takes `self_bias` (`where`: vendor, hint; rates), hints in the order none, self, competitors, full, swapped, others.
-    `expected`, the own vendor's share of candidates, is dashed.
     """
     look, shown = style_of(style), pick(estimates, ["self_bias"], ["vendor", "hint"])
     lost = losses(estimates, "unreadable_share", shown, "hint")
@@ -278,10 +244,9 @@ def show_hint_slopes(
     words = (
         f"{title} (none: nothing). Intervals are those of each rate alone; differences are paired and shown elsewhere."
     )
-    words += " Dashed: the share of candidates of the own vendor." if expected is not None else ""
     words += by_group(lost)
     hints = in_order((each.where["hint"] for each in shown), HINTS)
-    return _series(shown, "hint", title, words, expected, look, name, lost, hints)
+    return _series(shown, "hint", title, words, look, name, lost, hints)
 
 
 def by_group(lost: Sequence[Estimate]) -> str:
