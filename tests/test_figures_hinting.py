@@ -177,7 +177,7 @@ def all_figures(style: str) -> list[figures.Figure]:
         figures.show_group_metrics(metrics("published"), style, "metric"),
         figures.show_group_metrics(metrics("published") + metrics("simulated", ALL), style, "metrics"),
         figures.show_discordance(curves(), style=style, name="discordance"),
-        figures.show_discordance(curves(HINTS), "simulated", style=style, name="discordances"),
+        figures.show_discordance(curves(HINTS), style=style, name="discordances"),
     ]
 
 
@@ -194,7 +194,7 @@ def test_nothing_overlaps_or_leaves_the_figure_at_print_size(tight, style):
 
 def test_simulated_is_said_on_the_face_and_only_there(tight):
     for name, figure in tight.items():
-        assert_simulated(figure, name in ("slopes", "effects", "categories", "metrics", "discordances"))
+        assert_simulated(figure, name in ("slopes", "effects", "categories", "metrics"))
 
 
 def test_a_hint_is_a_row_with_a_point_for_each_vendor(tight):

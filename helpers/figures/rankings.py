@@ -41,8 +41,8 @@ AVERAGE = "average"
 LEVEL = 0.05
 
 
-def _vendors(shown: Iterable[Estimate], look: Style, key: str = "vendor") -> dict[str, Look]:
-    return look.looks({each.where[key] for each in shown})
+def _vendors(shown: Iterable[Estimate], look: Style) -> dict[str, Look]:
+    return look.looks({each.where["vendor"] for each in shown})
 
 
 # --- experiment 1: whom judges rank first -----------------------------------------------------------------------------
@@ -403,9 +403,7 @@ LINES = tuple(
 )
 
 
-def show_discordance(
-    curves: pd.DataFrame, data: str = "published", style: str | Style = "paper", name: str = "discordance"
-) -> Figure:
+def show_discordance(curves: pd.DataFrame, style: str | Style = "paper", name: str = "discordance") -> Figure:
     """Which p-value would the difference to no hint have, had so many pairs of verdicts changed?
 
     Takes one row a point (columns: `hint`; `share`, of pairs whose own-vendor first place differs, 0 to 1; `p`). A line
@@ -426,13 +424,7 @@ def show_discordance(
     hints = in_order(curves["hint"], HINTS)
     looks = {hint: LINES[i % len(LINES)] for i, hint in enumerate(hints)}
     lines = pd.DataFrame(
-        {
-            "panel": source_name(data) if data == "simulated" else "",
-            "line": points["hint"],
-            "kind": "line",
-            "x": 100 * points["share"],
-            "y": points["p"],
-        }
+        {"panel": "", "line": points["hint"], "kind": "line", "x": 100 * points["share"], "y": points["p"]}
     )
     # A marker at other places of each line, so that none hides another.
     dots = lines[
@@ -466,8 +458,8 @@ def show_discordance(
     )
     counts = (points["changed"] / points["share"]).round() if "changed" in points else ()
     n = f" (n = {', '.join(f'{count:.0f}' for count in sorted(set(counts)))} pairs a line)" if len(counts) else ""
-    words += f" Data: {source_name(data)}{n}; a p-value has no interval."
-    text = f"Line plot of p against the share of changed verdicts, {source_name(data)}. {' '.join(clauses)}"
+    words += f" Data: published counts{n}; a p-value has no interval."
+    text = f"Line plot of p against the share of changed verdicts, published counts. {' '.join(clauses)}"
     return drawn.finished(name, words, text)
 
 

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .intervals import LONGEST, add_legend, fold, legend_lines, lines_of, name_lines
 from .points import SOFT, SOURCES, NothingToDraw, in_order, short, source_name
-from .style import HIGHEST, INK, Drawn, Look, Style, canvas, letters, settings, theme
+from .style import HIGHEST, INK, Drawn, Style, canvas, letters, settings, theme
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from matplotlib.colors import Colormap
 
-Fill = Mapping[str, object]
 #: Fills on which numbers are white, and that of what could not be read or was lost.
 DARK, LOST = ("#D55E00",), "#D9D9D9"
 
@@ -38,9 +37,7 @@ def plot_table(
     xlabel: str,
     colours: str | Colormap = "Blues",
     span: tuple[float, float] = (0.0, 1.0),
-    ylabel: str = "",
     above: bool = False,
-    legend: Mapping[str, Look | Fill] | None = None,
     title: str = "",
 ) -> Drawn:
     """Draw a row and a column a name in the order given, rows of one data source under its heading.
@@ -78,7 +75,7 @@ def plot_table(
     room = (letters(width, look) - min(max(map(len, names)), LONGEST)) / len(columns)
     upright = 0.85 * heads > room
     depth = 0.62 * heads if upright else 1.3 * max(column.count("\n") + 1 for column in columns)
-    lines = (tall + 0.4) * len(index) + depth + 3.5 + legend_lines(legend, width, look) + 2.5 * bool(title)
+    lines = (tall + 0.4) * len(index) + depth + 3.5 + 2.5 * bool(title)
     with settings(look.rc):
         figure = canvas(look, width, min(1.25 * lines * look.size / 72, HIGHEST), title)
         axes = figure.subplots()
@@ -102,9 +99,7 @@ def plot_table(
                 label.set(fontweight="bold", color=SOFT)
         axes.tick_params(length=0, labelbottom=not above, labeltop=above)
         axes.spines[:].set_visible(False)
-        axes.set(xlabel=textwrap.fill(xlabel, max(16, int(room * len(columns)))), ylabel=ylabel)
-        if legend:
-            add_legend(figure, look, legend)
+        axes.set(xlabel=textwrap.fill(xlabel, max(16, int(room * len(columns)))), ylabel="")
         return Drawn(figure, look, left_out)
 
 
@@ -123,9 +118,7 @@ class Bar(NamedTuple):
     note: str = ""
 
 
-def plot_shares(
-    bars: Sequence[Bar], fills: Mapping[str, str], look: Style, xlabel: str, legend: bool = True, title: str = ""
-) -> Drawn:
+def plot_shares(bars: Sequence[Bar], fills: Mapping[str, str], look: Style, xlabel: str, title: str = "") -> Drawn:
     """Draw stacked bars of shares in %, the parts in the order of `fills` (part: colour). No bar is NothingToDraw."""
     import pandas as pd
     import seaborn.objects as so
@@ -135,7 +128,7 @@ def plot_shares(
     height = 1.5 + 0.9 * max(bar.label.count("\n") for bar in bars)
     shown = {part: {"facecolor": colour} for part, colour in fills.items() if any(bar.shares.get(part) for bar in bars)}
     shown = shown or {part: {"facecolor": colour} for part, colour in fills.items()}
-    above = 4.0 + legend_lines(shown if legend else None, look.column, look) + 1.3 * (len(title) > 45)
+    above = 4.0 + legend_lines(shown, look.column, look) + 1.3 * (len(title) > 45)
     room = HIGHEST * 72 / look.size / 1.25 - above - 2.5
     lines, at, left_out = lines_of([(bar.data, bar.group, bar.label) for bar in bars], height, room)
     drawn = [bar for bar in bars if (bar.data, bar.group, bar.label) in at]
@@ -190,6 +183,5 @@ def plot_shares(
             if bar.note:
                 how: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": "small"}
                 axes.text(1.02, y, bar.note, **how)
-        if legend:
-            add_legend(figure, look, shown)
+        add_legend(figure, look, shown)
         return Drawn(figure, look, left_out)
