@@ -23,7 +23,7 @@ for name in ("SIGINT", "SIGHUP"):
 
 
 #: Tests after which what they left behind is looked through.
-BETWEEN = 200
+BETWEEN = 1000
 _ran = count()
 
 
