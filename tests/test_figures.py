@@ -278,10 +278,12 @@ def test_a_heatmap_cell_says_percent_and_interval_and_own_cells_are_outlined(pap
     assert "n = 80 judgments a point" in paper["heatmap"].caption
 
 
-def test_a_judges_vendor_is_never_guessed_between_two():
+def test_a_judges_vendor_may_be_given_and_is_never_guessed_between_two():
     odd = [replace(each, where={**each.where, "judge": "gpt_gemini_mix"}) for each in top1("asked")[:3]]
     outlines = lambda figure: [p for p in figure.figure.axes[0].patches if not p.get_fill()]  # noqa: E731
     assert outlines(figures.show_judge_vendor_heatmap(odd)) == []
+    given = figures.show_judge_vendor_heatmap(odd, judge_vendors={"gpt_gemini_mix": "gemini"})
+    assert [int(patch.get_xy()[0]) for patch in outlines(given)] == [2]
 
 
 def test_self_preference_shows_every_number_with_its_interval(paper):

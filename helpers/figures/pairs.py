@@ -63,18 +63,22 @@ def _lost_pairs(estimates: Sequence[Estimate], shown: Sequence[Estimate]) -> lis
 
 
 def show_position_effects(
-    estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "position_effects"
+    estimates: Sequence[Estimate],
+    judge_vendors: Mapping[str, str] | None = None,
+    style: str | Style = "paper",
+    name: str = "position_effects",
 ) -> Figure:
     """Which place does each judge favour, on different answers, on identical ones, and beyond its own noise?
 
     Takes `first_position_effect` and, where there are any, `identical_pair_effect` and `excess_flip` (`where`: judge,
-    candidate; pp): one row a comparison, sorted, a column for each that any comparison has.
+    candidate; pp): one row a comparison, sorted, a column for each that any comparison has. A judge's
+    vendor is that of `judge_vendors`, or the one that its name holds.
     """
     look, estimates, keys = style_of(style), list(estimates), ["judge", "candidate"]
     there = {each.id for each in estimates if set(each.where) == set(keys) and each.value == each.value}
     ids = [id for id in POSITIONS if id == EFFECT or id in there]
     shown = pick(estimates, ids, keys)
-    looks = judge_looks({each.where["judge"] for each in shown}, look)
+    looks = judge_looks({each.where["judge"] for each in shown}, look, judge_vendors)
     rows = []
     for data, group in by_data(shown).items():
         at = {(_pair(each), each.id): each for each in group}

@@ -99,14 +99,19 @@ def show_self_preference(
 
 
 def show_judge_vendor_heatmap(
-    estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "judge_vendor_heatmap"
+    estimates: Sequence[Estimate],
+    judge_vendors: Mapping[str, str] | None = None,
+    style: str | Style = "paper",
+    name: str = "judge_vendor_heatmap",
 ) -> Figure:
     """How often does each judge rank each vendor first, and is its own vendor the darkest cell?
 
-    Takes `top1_rate` (`where`: judge, vendor; rates). Outlined: cells of the judge's own vendor, which its name holds.
+    Takes `top1_rate` (`where`: judge, vendor; rates). Outlined: cells of the judge's own vendor (of `judge_vendors`, or
+    the one that its name holds).
     """
     look, shown = style_of(style), pick(estimates, ["top1_rate"], ["judge", "vendor"])
-    vendors, judges = _vendors(shown, look), judge_looks({each.where["judge"] for each in shown}, look)
+    vendors = _vendors(shown, look)
+    judges = judge_looks({each.where["judge"] for each in shown}, look, judge_vendors)
     at = at_places(shown, "judge", "vendor")
     cells = []
     for data, group in by_data(shown).items():
