@@ -151,7 +151,10 @@ def test_fair_judges_are_seldom_called_biased_and_planted_ones_mostly(
             if counted:
                 assert sum(map(int, counted.groups())) == len(biased)
             if bias is verbosity:
-                assert f"judges {len(biased)} prefer" in said
+                words = (
+                    f"({len(biased)} of {JUDGES} judges" if biased else "None of 60 tests shows that the judge prefers"
+                )
+                assert words in said
     assert_within(some, runs, 0, 0.07, f"{id}: any of {JUDGES} fair judges")
     assert np.mean(sizes) == pytest.approx(0.20, abs=0.03)
     assert_within(shown, 4 * JUDGES, 0.8, 1, f"{id}: judges of a planted 20 pp")
