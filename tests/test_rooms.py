@@ -85,7 +85,7 @@ MOST = {
     "claims tables macros export": (820, 4),
     "figures": (3_523, 12),
     "run cluster": (3_117, 10),
-    "analyze": (1_972, 5),
+    "analyze": (1_971, 5),
     "audit": (1_000, 4),
     "calibrate": (100, 1),
     "power": (419, 1),

@@ -51,9 +51,8 @@ class Verdicts:
     @property
     def baseline(self) -> bool:
         """Whether all candidates were compared with one and the same."""
-        different = self.frame["condition"] != "identical"
-        one = self.style == "pairwise" and self.frame.loc[different, "baseline"].nunique() <= 1
-        return one or (self.style == "pairwise" and self.format == "arena-hard")
+        pairs, different = self.style == "pairwise", self.frame["condition"] != "identical"
+        return pairs and (self.format == "arena-hard" or self.frame.loc[different, "baseline"].nunique() <= 1)
 
 
 #: Who stands first, as the games frame says it.
@@ -268,8 +267,8 @@ def load_tidy(
     clusters, words = _clusters(raw)
     frame = frames.with_clusters(file.frame, clusters)
     most = frames.dominance_words(frame["cluster"])
-    said = (*file.notes, *notes, *_ties(raw, found.style), *words, *filter(None, [most]))
-    return replace(file, frame=frame, notes=said)
+    every = (*file.notes, *notes, *_ties(raw, found.style), *words, *filter(None, [most]))
+    return replace(file, frame=frame, notes=every)
 
 
 def _questions(raw: Raw) -> tuple[Raw, list[str]]:

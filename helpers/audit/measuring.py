@@ -277,8 +277,8 @@ def worst_first(findings: Sequence[Finding]) -> list[Finding]:
 def bottom_line(findings: Sequence[Finding], judge: str, data: str) -> str:
     """One sentence: which effects the audit can see, in how many probes the judge is biased, and what of the others."""
     count, ordered = len(findings), worst_first(findings)
-    said = dict.fromkeys(SAID.values())
-    biased, *rest = ([each.title for each in ordered if each.in_words == words] for words in said)
+    outcomes = dict.fromkeys(SAID.values())
+    biased, *rest = ([each.title for each in ordered if each.in_words == words] for words in outcomes)
     hints = [each.title for each in ordered if each.verdict == "hint"]
     hinted = f", in {listed(hints)} a hint" if hints else ""
     clear, unclear = (

@@ -325,8 +325,8 @@ def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: s
     where = {"version": version, "task": task, "decided": decided, "place": wording.name}
     form, template = ("several", "select") if several else ("choice", "choose")
     placed: Any = {"form": form, "labels": tuple(letters), "shown": tuple(map(str, order)), "repeat": repeat}
-    told = (experiment, question, judge, condition, asking.templates[template], texts)
-    return make_trial(*told, where=where, wording=wording, **placed)
+    asked = (experiment, question, judge, condition, asking.templates[template], texts)
+    return make_trial(*asked, where=where, wording=wording, **placed)
 
 
 def _lot(seed: int, trial: Trial) -> str:
