@@ -178,7 +178,9 @@ RATES: dict[str, Callable[[pd.DataFrame], Interval]] = {
     "accuracy_all": lambda rows: share(rows, "score"),
     "accuracy_self": lambda rows: share(_with_own(rows), "score"),
     "accuracy_harmful": lambda rows: share(rows[rows["own"] == "wrong"], "score"),
-    "naive_harmful_rate": lambda rows: share(rows.query("own == 'wrong'").eval("own_vote = 1 - score"), "own_vote"),
+    "naive_harmful_rate": lambda rows: share(
+        rows.query("own == 'wrong'").assign(vote=lambda own: 1 - own["score"]), "vote"
+    ),
     "legitimate": _legitimate,
 }
 
