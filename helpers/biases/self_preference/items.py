@@ -208,8 +208,7 @@ def own_probability(table: pd.DataFrame, data: str) -> list[Estimate]:
 
     Nothing for judges without probabilities. First asking, both orders.
     """
-    asked = before(table)
-    rows = asked[(asked["own"] == "wrong") & asked["probability"].notna()]
+    rows = before(table).query("own == 'wrong'").dropna(subset="probability")
     return share_by_judge("own_wrong_probability", rows.assign(own_vote=1 - rows["probability"]), "own_vote", data)
 
 
@@ -318,5 +317,4 @@ def outcomes(frame: pd.DataFrame) -> pd.DataFrame:
     seen = _with_own(before(items(frame)))
     names = seen["score"].map({1.0: "right both ways", 0.5: "split", 0.0: "wrong both ways"}).fillna("unreadable")
     rows = seen.assign(kind=seen["own"].map({"wrong": "harmful", "right": "beneficial"}), outcome=names)
-    counts = rows.groupby(["judge", "judge_vendor", "kind", "outcome"], sort=True, observed=True).size()
-    return counts.rename("count").reset_index()
+    return rows.groupby(["judge", "judge_vendor", "kind", "outcome"], observed=True).size().reset_index(name="count")
