@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -24,13 +25,14 @@ from ..stats.intervals import (
     contrast,
     estimate,
     no_interval,
+    t_interval,
 )
 from ..stats.prediction_powered import Labels, NotRandomSample, prediction_powered_mean
 from ..stats.tests import holm
 from ..types import Estimate
 from ..words import LEVEL, lines
 from ..words.numbers import text_of
-from .protocol import conclusions, span
+from .protocol import by_source, conclusions, published_value, span
 
 VOTE_COLUMNS = ("question_id", "pair", "voter", "kind", "verdict", "outcome")
 VERDICTS = ("first", "tie", "second")
@@ -383,7 +385,10 @@ def published(counts: Mapping[str, Any]) -> list[Estimate]:
     gives, and `labelled_share` of each pair of models.
     """
     found: list[Estimate] = []
-    for block in counts.values():
+    for name, block in counts.items():
+        if name == "released":
+            found += _of_recent(block)
+            continue
         source = {"source": block["name"]}
         if BOTH_ORDERS in block:
             found += _of_both_orders(block, source)
@@ -399,6 +404,26 @@ def published(counts: Mapping[str, Any]) -> list[Estimate]:
             share = Estimate("labelled_share", place, seen / total, n=total, method="counted", data="published")
             found.append(share)
     return found
+
+
+def _of_recent(block: Mapping[str, Any]) -> Iterator[Estimate]:
+    """Of recent judges `released_family_gap` and `released_ensembling_gain`; `where` says how ties count."""
+    for name, source in block["counts"].items():
+        for judge, row in source["judges"].items():
+            where = {"source": name, "judge": judge, "released": row["released"]}
+            for gain in row.get("gains", ()):
+                for ties in ("ties wrong", "ties shared"):
+                    total, squares, n = *gain[ties], gain["items"]
+                    se = math.sqrt((squares - total**2 / n) / (n - 1) / n)
+                    place = where | {"temperature": gain["temperature"], "ties": ties}
+                    interval = t_interval(total / n, se, n - 1, n, n, "t over items")
+                    yield estimate("released_ensembling_gain", place, interval, "published", "pp")
+            if "picks" in row:
+                people = source["people"][row["model"]]
+                why = "no interval: printed as shares"
+                for ties, size in (("people's ties not picked", people["votes"]), ("decided votes", people["decided"])):
+                    gap = row["picks"] / 100 - people["wins"] / size
+                    yield published_value("released_family_gap", where | {"ties": ties}, gap, size, "pp", why)
 
 
 def _of_both_orders(block: Mapping[str, Any], source: Mapping[str, str]) -> Iterator[Estimate]:
@@ -470,6 +495,12 @@ def finding(estimates: Sequence[Estimate]) -> str:
     none = f"- No difference between judges is shown, of {len(differences)} asked for."
     parts = [lines([*found, *shown], "{judge} {source} {condition}"), none if differences and not shown else ""]
     return "\n".join(filter(None, parts)) or "No gold labels and no votes of people: nothing can be said."
+
+
+def released_finding(block: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
+    """What is left of two published claims on recent judges once ties are counted alike, source by source."""
+    found = conclusions("accuracy", estimates, "released_family_gap", "released_ensembling_gain")
+    return f"{text_of('accuracy', 'released')}\n\n{by_source(block, found)}"
 
 
 def published_finding(estimates: Sequence[Estimate]) -> str:

@@ -18,7 +18,17 @@ import pandas as pd
 
 from .. import prompts
 from ..config import read_yaml
-from ..stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clusters_of, contrast, estimate, no_interval, wilson
+from ..stats.intervals import (
+    MIN_CLUSTERS,
+    Interval,
+    cluster_sums,
+    clusters_of,
+    contrast,
+    estimate,
+    no_interval,
+    t_interval,
+    wilson,
+)
 from ..stats.power import detectable_effect, detectable_mcnemar
 from ..stats.standing import LEVEL, conclude, confirms, tested, together
 from ..stats.tests import with_sign_flip
@@ -246,6 +256,12 @@ def published_count(id: str, where: Mapping[str, str], value: float, n: int) -> 
     return published_value(id, where, float(value), n, "count", "counted")
 
 
+def worst_case(value: float, n: int, questions: int) -> Interval:
+    """A mean of values from -1 to 1 with the largest error that it can have: all that was said on a question is one."""
+    why = "worst case: all verdicts on a question taken for one"
+    return t_interval(value, math.sqrt((1 - value**2) / questions), questions - 1, n, questions, why)
+
+
 def estimate_means(
     id: str,
     frame: pd.DataFrame,
@@ -344,6 +360,18 @@ def headline(module: str, estimates: Sequence[Estimate]) -> Headline | None:
 def finding(module: str, estimates: Sequence[Estimate]) -> str:
     """What may be concluded, a line for each judge and number of the family."""
     return lines(conclusions(module, estimates)) or "No number could be measured: nothing can be concluded."
+
+
+def by_source(block: Mapping[str, Any], found: Sequence[Conclusion], subject: str = "{judge}") -> str:
+    """What published counts say source by source: its month, what was asked, and a point for each subject."""
+    points = []
+    for name, source in block["counts"].items():
+        mine = lines([each for each in found if each.estimate.where["source"] == name], subject, inline=True)
+        points += [
+            f"- **{name}** ({source['month']}; {source['asked']}):",
+            *(f"  {each}" for each in mine.splitlines()),
+        ]
+    return "\n".join(points)
 
 
 def paper_tables(

@@ -20,6 +20,7 @@ from .pairs import (
     show_leaderboard_contrast,
     show_outcome_grid,
     show_position_effects,
+    show_released_places,
     show_sensitivity,
     show_sorted,
 )
@@ -33,6 +34,7 @@ from .rankings import (
     show_hint_slopes,
     show_judge_vendor_heatmap,
     show_positions,
+    show_released_own,
     show_self_preference,
     show_tiers,
 )

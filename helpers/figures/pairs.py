@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import statistics
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..types import Estimate
 from ..words import display_name, plain
 from .intervals import Row, plot_intervals
 from .points import (
+    OTHERS,
     PLAIN,
     SOFT,
     alt,
@@ -25,7 +28,7 @@ from .points import (
     short,
     source_name,
 )
-from .style import COLOURS, Figure, Look, Style, style as style_of
+from .style import COLOURS, GREY, Figure, Look, Style, style as style_of
 from .tiles import LOST, Bar, plot_shares
 
 if TYPE_CHECKING:
@@ -101,6 +104,47 @@ def show_position_effects(
     words += f". Sorted by the first column.{drawn.words}"
     full = caption(words, shown, _lost_pairs(estimates, shown), COMPARISONS)
     return drawn.finished(name, full, alt(title, shown, POSITIONS, 72))
+
+
+RELEASED = {"released_position_effect": POSITIONS[EFFECT], "released_flip_rate": "verdicts that change\nwith the order"}
+
+
+def show_released_places(
+    estimates: Sequence[Estimate], title: str, since: str, style: str | Style = "paper", name: str = "released_places"
+) -> Figure:
+    """Which place does each recent judge favour in each source, and how often does its verdict change at all?
+
+    Takes `released_position_effect` and `released_flip_rate` (`where`: source, judge, released), and for comparison
+    `first_position_effect` and `position_consistency` of other published comparisons, of which the median is shown.
+    Judges released before `since` are grey.
+    """
+    look, (effect, flips) = style_of(style), RELEASED
+    shown = [replace(each, method=each.method.split("; ")[0])
+             for each in pick(estimates, [*RELEASED], ["source", "judge", "released"])]  # fmt: skip
+    looks = judge_looks({each.where["judge"] for each in shown}, look)
+    at = {(each.id, *each.where.values()): each for each in shown}
+    order = list(dict.fromkeys(each.where["source"] for each in shown))
+    effects = [each for each in shown if each.id == effect]
+    effects.sort(key=lambda each: (order.index(each.where["source"]), math.isnan(each.value), -each.value))
+    places = [tuple(each.where.values()) for each in effects]
+    others = {id: [e.value for e in estimates if e.id == id and "category" not in e.where and e.value == e.value]
+              for id in (EFFECT, "position_consistency")}  # fmt: skip
+    middle = {effect: statistics.median(others[EFFECT]), flips: 1 - statistics.median(others["position_consistency"])}
+    rows = []
+    for id, panel in RELEASED.items():
+        for source, judge, released in places:
+            mark = looks[judge] if released >= since else Look(GREY, looks[judge].marker)
+            found = at.get((id, source, judge, released))
+            rows.append(Row(short(judge, 28), found, "published", source, panel, look=mark, absent="not counted"))
+        older = Estimate(id, {}, middle[id], unit="pp")
+        rows.append(Row("median", older, "published", f"{len(others[EFFECT])} older comparisons", panel, look=OTHERS))
+    drawn = plot_intervals(rows, look, {RELEASED[effect]: "pp", RELEASED[flips]: "%"}, alike=False, title=title)
+    words = (
+        f"{title}. Right of the dashed line: for the first place. A share of changed verdicts bounds what a place can "
+        f"do, and does not measure it. Grey: judges released before {since}, and other published comparisons."
+    )
+    texts = caption(words + drawn.words, shown, (), COMPARISONS), alt(title, shown, RELEASED, most=72)
+    return drawn.finished(name, *texts)
 
 
 def show_category_effects(

@@ -98,6 +98,28 @@ def show_self_preference(
     return drawn.finished(name, caption(words, shown, lost), text)
 
 
+def show_released_own(
+    estimates: Sequence[Estimate], title: str, style: str | Style = "paper", name: str = "released_own"
+) -> Figure:
+    """Does a judge rank its own answers better, or all of its vendor's: the published contrast beside the joint fit?
+
+    Takes `released_own_rank` (`where`: source, judge, vendor, released, term): a row a judge, a mark a term.
+    """
+    look, shown = (
+        style_of(style),
+        pick(estimates, ["released_own_rank"], ["source", "judge", "vendor", "released", "term"]),
+    )
+    terms = list(dict.fromkeys(each.where["term"] for each in shown))
+    looks = dict(
+        zip(terms, (Look(GREY, "o"), Look(GREY, "s"), Look(COLOURS[0], "D"), Look(COLOURS[6], "^")), strict=False)
+    )
+    rows = [Row(each.where["judge"], each, each.data, series=each.where["term"], look=looks[each.where["term"]])
+            for each in shown]  # fmt: skip
+    drawn = plot_intervals(rows, look, "places, below 0: ranked better", 0.0, legend=looks, title=title, hollow=False)
+    words = f"{title}. Grey: contrasts as published; coloured: terms of one fit to all mean ranks.{drawn.words}"
+    return drawn.finished(name, caption(words, shown, counted=("questions", "", ""), bare="Marks"), alt(title, shown))
+
+
 def show_judge_vendor_heatmap(
     estimates: Sequence[Estimate],
     judge_vendors: Mapping[str, str] | None = None,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import estimate
+from ...stats.intervals import clustered_mean, estimate
 from ...types import Estimate, RatioScale
 from ..protocol import published_count
 from . import metrics as forms
@@ -248,7 +248,14 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     expected = {bias: random_of_bias(bias, published["drawn"]["facts"]) for bias in grid}
     found += [_number("ratio_scale_random", value, EXACT, bias=bias) for bias, value in expected.items()]
     found.append(_number("ratio_scale_random", statistics.fmean(expected.values()), EXACT, over=BIASES_WORD))
-    return [*found, *_directions(grid), *_counts(published, expected), *from_notebook(published)]
+    found += [*_directions(grid), *_counts(published, expected), *from_notebook(published)]
+    for source, counted in published["released"]["counts"].items():
+        for judge, row in counted["judges"].items():
+            moved = np.repeat([*row["moved"]], [*row["moved"].values()]).astype(float)
+            where = {"source": source, "judge": judge, "released": row["released"]}
+            interval = clustered_mean(moved, np.arange(len(moved)), null=0.0)
+            found.append(estimate("released_anchor_shift", where, interval, "published", "score"))
+    return found
 
 
 def random_of_bias(bias: str, drawn: Mapping[str, Mapping[str, Any]]) -> float:

@@ -4,6 +4,7 @@ from ...frames import games as tidy
 from .asked import NEEDS, STAGES, answers, baseline_of, caution, check, trials
 from .both_orders import class_counts, count_tables, grid, pairs, patterns
 from .findings import (
+    SINCE,
     by_category,
     card,
     class_words,
@@ -13,6 +14,8 @@ from .findings import (
     outcome_cells,
     planted,
     published_finding,
+    released_finding,
+    released_title,
     titled,
     win_rows,
     win_words,

@@ -19,6 +19,7 @@ from ...words import (
     Conclusion,
     Headline,
     card_line,
+    clause,
     counted,
     gravest,
     headline as headline_of,
@@ -146,6 +147,8 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     # Controls and categories are other comparisons, or part of these.
     compared = {place(each.estimate.where) for several in judges.values() for each in several}
     parts = [each for each in estimates if place(each.where) in compared and len(each.where) == len(place(each.where))]
+    recent = protocol.by_judge(conclusions(estimates, "released_position_effect"))
+    found += [card_line(judge, PLACE, several, "{source}") for judge, several in recent.items()]
     for id, measure in SHARES.items():
         found += protocol.share_lines("position", parts, id, measure, "comparisons", _judge)
     return found
@@ -403,3 +406,45 @@ def _read_again(block: Mapping[str, Any]) -> str:
     ]
     others = f"; the others are {'; '.join(other)}" if other else ""
     return f"Of {block['texts']} texts of judges read again {block['as_stored']} give the label as stored{others}."
+
+
+# --- judges by the month of their release -----------------------------------------------------------------------------
+
+#: Judges of this year on are recent.
+SINCE = "2025"
+
+
+def released_title(estimates: Sequence[Estimate]) -> str:
+    """What the comparisons of recent judges show, as a title: how many favour which place."""
+    found = conclusions(estimates, "released_position_effect")
+    recent = [
+        each for each in found if each.estimate.where["released"] >= SINCE and not math.isnan(each.estimate.value)
+    ]
+    first, second = (sum(_sign(each) == sign for each in recent) for sign in (1, -1))
+    return (
+        f"Of {len(recent)} comparisons by judges released since {SINCE} {first} favour{'s' * (first == 1)} the first "
+        f"place and {second} the second"
+    )
+
+
+def released_finding(block: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
+    """Which place each judge of the block favours, source by source, with what was asked there and when."""
+    found = conclusions(estimates, "released_position_effect")
+    points = [f"**{released_title(estimates)}.** {text_of('position', 'released')}", ""]
+    for name, source in block["counts"].items():
+        judged: dict[str, list[str]] = {}
+        for each in found:
+            where, number = each.estimate.where, each.estimate
+            if where["source"] == name:
+                about = f"{where['judge']} ({where['released']})"
+                judged.setdefault(clause([each]), []).append(
+                    f"{about} {number}" if number.value == number.value else about
+                )
+        changed = [e.value for e in estimates if e.id == "released_flip_rate" and e.where["source"] == name]
+        clauses = [f"*{words}*: {', '.join(names)}" for words, names in judged.items()]
+        clauses += [f"verdicts change with the order in {protocol.span(changed)} of pairs"] if changed else []
+        clauses += [source["beside"]] if "beside" in source else []
+        points.append(
+            f"- **{name}** ({source['month']}; {source['asked']}; {source['compared']}): {'; '.join(clauses)}."
+        )
+    return "\n".join(points)

@@ -15,7 +15,7 @@ from ...stats.intervals import MIN_CLUSTERS, Interval, clustered, estimate, no_i
 from ...stats.tests import benjamini_hochberg
 from ...types import Estimate
 from ...words.numbers import text_of
-from ..protocol import INDEPENDENT, published_count
+from ..protocol import INDEPENDENT, published_count, published_value, worst_case
 from . import both_orders, measured
 from .both_orders import INVALID, KINDS, LABELS, LEVEL, NO_BIAS, SIGNIFICANT, WEAK, pairs
 from .measured import place
@@ -69,12 +69,8 @@ def sources(published: Mapping[str, Any]) -> list[Source]:
         found.append(_source(ARENA, row, counts, name=name, **cells))
     found.append(_source(NOTEBOOK, notebook, _notebook(notebook)))
     for judge, cells in analyzer["counts"].items():
-        table = pd.DataFrame([*cells.values()], pd.Index([tuple(cell.split()) for cell in cells], tupleize_cols=False))
-        counts = pd.DataFrame(0, analyzer["verdicts"], analyzer["verdicts"])
-        for cell, total in table.sum(axis=1).items():
-            counts.loc[cell] = total
         name = analyzer["name"].replace("<judge>", judge)
-        found.append(_source(ANALYZER, analyzer, counts, name=name, judge=judge, by_question=table))
+        found.append(_of_cells(ANALYZER, analyzer, analyzer["verdicts"], cells, name=name, judge=judge))
     for judge, grid in llmbar["counts"].items():
         counts = pd.DataFrame(grid, llmbar["verdicts"], llmbar["verdicts"])
         found.append(_source(LLMBAR, llmbar, counts, judge=judge))
@@ -84,6 +80,18 @@ def sources(published: Mapping[str, Any]) -> list[Source]:
 def _source(block: str, row: Mapping[str, Any], counts: pd.DataFrame, **more: Any) -> Source:
     names = ("name", "judge", "candidate", "baseline", "questions", "condition", "mean_of")
     return Source(block=block, counts=counts, **{name: row[name] for name in names if name in row} | more)
+
+
+def _of_cells(
+    block: str, row: Mapping[str, Any], verdicts: Sequence[str], cells: Mapping[str, Any], **more: Any
+) -> Source:
+    """A comparison whose pairs of verdicts were counted by question, or in all where each question has one pair."""
+    index = pd.Index([tuple(cell.split()) for cell in cells], tupleize_cols=False)
+    table = pd.DataFrame([np.atleast_1d(each) for each in cells.values()], index)
+    counts = pd.DataFrame(0, verdicts, verdicts)
+    for cell, total in table.sum(axis=1).items():
+        counts.loc[cell] = total
+    return _source(block, row, counts, by_question=table if table.shape[1] > 1 else None, **more)
 
 
 def _notebook(block: Mapping[str, Any]) -> pd.DataFrame:
@@ -180,7 +188,7 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     found += [number for each in every if each.block == ANALYZER for number in _answers(each)]
     found += [_equal(each) for each in every if each.block == LLMBAR]
     found += flips_and_directions(found)
-    found += _both_orders(published["both_orders"])
+    found += [*_both_orders(published["both_orders"]), *released(published["released"])]
     return [*found, *leaderboard_contrast(*leaderboard(published["leaderboard"]))]
 
 
@@ -263,6 +271,44 @@ def _both_orders(block: Mapping[str, Any]) -> Iterator[Estimate]:
     turns["all"], judgments["all"] = sum(turns.values()), sum(judgments.values())
     for turn, inconsistent in turns.items():
         yield _clustered("both_order_inconsistent", where | {"turn": turn}, inconsistent, judgments[turn])
+
+
+RELEASED = "released"
+#: Why a source has no effect.
+FLIPS_ALONE = "only the share of pairs whose verdict changes is published, not which place they favour"
+
+
+def released(block: Mapping[str, Any]) -> Iterator[Estimate]:
+    """Which place each judge of the block favours, and how often its verdict changes with the order.
+
+    `released_position_effect` (pp) and `released_flip_rate`; `where`: source, judge, released (its month). Where pairs
+    of verdicts were counted as `first_position_effect`; where first places were (without ties that is twice their share
+    less one) with the largest error that a mean of as many prompts can have; else without a number, and why.
+    """
+    at = {name: dict(source, name=name, candidate=source["compared"]) for name, source in block["counts"].items()}
+    rows = [(source, judge, row) for source in at.values() for judge, row in source["judges"].items()]
+    pairs_of = [(source, judge, row["cells"]) for source, judge, row in rows if "cells" in row]
+    counted = [_of_cells(RELEASED, {"baseline": "", **source}, block["verdicts"], cells, judge=judge)
+               for source, judge, cells in pairs_of]  # fmt: skip
+    table = pairs(pd.concat([games(each) for each in counted], ignore_index=True))
+    numbers = (*both_orders.first_position_effect(table, "published", 0), *both_orders.signed_rates(table, "published"))
+    known = {(each.id, each.where["judge"], each.where["candidate"]): each for each in numbers}
+    for source, judge, row in rows:
+        where = {"source": source["name"], "judge": judge, "released": row["released"]}
+        ids = [f"{RELEASED}_position_effect", f"{RELEASED}_flip_rate"]
+        if "cells" in row:
+            effect, agreed = (
+                known[id, judge, source["candidate"]] for id in ("first_position_effect", "position_consistency")
+            )
+            flips = replace(agreed, value=1 - agreed.value, low=1 - agreed.high, high=1 - agreed.low)
+            yield from (replace(each, id=id, where=where) for each, id in zip((effect, flips), ids, strict=True))
+        elif "first" in row:
+            first, second = row["first"], row["second"]
+            interval = worst_case((first - second) / (first + second), first + second, source["questions"])
+            yield estimate(ids[0], where, interval, "published", "pp")
+        else:
+            yield published_value(ids[0], where, math.nan, row["pairs"], "pp", FLIPS_ALONE)
+            yield published_value(ids[1], where, row["flips"], row["pairs"], "rate", "as printed, no interval")
 
 
 #: The blocks whose verdicts are of judges on models; LLMBar's thirty evaluators have figures of their own.

@@ -16,4 +16,4 @@ from .measured import (
     published_frame,
     three_readings,
 )
-from .rates import from_published, published_finding
+from .rates import from_published, published_finding, released_finding, released_title

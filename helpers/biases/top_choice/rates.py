@@ -19,6 +19,7 @@ from ...stats.intervals import (
     Interval,
     Sums,
     cluster_sums,
+    clustered_mean,
     clusters_of,
     column_weights,
     contrast,
@@ -32,12 +33,14 @@ from ...words import display_name, lines
 from ...words.numbers import text_of
 from ..protocol import (
     INDEPENDENT,
+    by_source,
     conclusions,
     estimate_means,
     mean_interval,
     published_rate,
     published_value,
     share_interval,
+    worst_case,
 )
 
 
@@ -387,7 +390,71 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
         *published_shares("tier_preference", tiers, "judge", "vendor", "tier"),
         *_scores(published["blind_scores"]["scores"]),
         *(replace(e, id="pilot_bias_difference", where={"vendor": vendor_of(e.where["judge"])}) for e in pilot),
+        *_own_shares(published["released_shares"]["counts"]),
+        *_own_ranks(published["released_ranks"]),
+        *_own_scores(published["released_scores"]),
     ]
+
+
+def _own_shares(sources: Mapping[str, Any]) -> Iterator[Estimate]:
+    """`released_own_share`: a judge's share of its own vendor's answers less that of a judge of no vendor, or of peers.
+
+    `where`: source, judge, released (its month), against ("a neutral judge", "its peers").
+    """
+    for name, source in sources.items():
+        picks = {judge: row["picks"] for judge, row in source["judges"].items() if "picks" in row}
+        for judge, row in source["judges"].items():
+            found = {}
+            if "neutral" in row:
+                values = np.repeat([*row["neutral"]], [*row["neutral"].values()]).astype(float)
+                found["a neutral judge"] = clustered_mean(values, np.arange(len(values)), null=0.0)
+            elif judge != source["neutral"]:
+                shares = {other: row[judge] / sum(row.values()) for other, row in picks.items()}
+                own, neutral, n = shares.pop(judge), shares.pop(source["neutral"]), sum(picks[judge].values())
+                for against, other in (("a neutral judge", neutral), ("its peers", fmean(shares.values()))):
+                    found[against] = worst_case(own - other, n, source["prompts"])
+            for against, interval in found.items():
+                where = {"source": name, "judge": judge, "released": row["released"], "against": against}
+                yield estimate("released_own_share", where, interval, "published", "pp")
+
+
+#: What mean ranks are split into; the contrasts are as published, the terms of the joint fit.
+TERMS = ("own minus all others", "own minus others, {without} left out", "own model, joint fit", "sibling, joint fit")
+
+
+def _own_ranks(block: Mapping[str, Any]) -> Iterator[Estimate]:
+    """`released_own_rank`: how much better (below 0) a judge ranks its own answers and its vendor's other ones.
+
+    `where`: source, judge, vendor, released, term (TERMS). The terms are of least squares on all mean ranks:
+    candidate, judge, own model a judge, sibling a vendor. Means have no interval.
+    """
+    ranks, judges = np.array(block["ranks"]), [*block["judges"]]
+    vendors, size = np.array([*block["judges"].values()]), len(judges)
+    same, own, left = vendors[:, None] == vendors, np.eye(size, dtype=bool), vendors == block["without"]
+    j, c = np.indices(ranks.shape).reshape(2, -1)
+    siblings = [(same & ~own & (vendors == vendor))[j, c] for vendor in dict.fromkeys(vendors)]
+    columns = np.column_stack([np.eye(size)[c], np.eye(size)[j], np.eye(size)[j] * (j == c)[:, None], *siblings])
+    fitted = np.linalg.lstsq(columns, ranks.ravel(), rcond=None)[0]
+    terms = dict(zip(dict.fromkeys(vendors), fitted[3 * size :], strict=True))
+    for at, judge in enumerate(judges):
+        others = ranks[~own[at], at], ranks[~own[at] & ~left, at]
+        values = *(ranks[at, at] - each.mean() for each in others), fitted[2 * size + at], terms[vendors[at]]
+        for term, value in zip(TERMS, values, strict=True):
+            where = {"source": block["name"], "judge": judge, "vendor": str(vendors[at]), "released": block["released"]}
+            where["term"] = term.format(without=block["without"])
+            yield published_value("released_own_rank", where, float(value), block["questions"], "score", MEANS)
+
+
+MEANS = "no interval: only means are published"
+
+
+def _own_scores(block: Mapping[str, Any]) -> Iterator[Estimate]:
+    """`released_own_score`: a judge's score of its own answers less what others gave them, and without its leniency."""
+    for judge, row in block["judges"].items():
+        gap = row["self"] - row["peer"]
+        for term, value in (("self minus peers", gap), ("without leniency", gap - row["leniency"])):
+            where = {"source": block["name"], "judge": judge, "released": row["released"], "term": term}
+            yield published_value("released_own_score", where, value, block["questions"], "score", MEANS)
 
 
 def published_finding(estimates: list[Estimate]) -> str:
@@ -406,3 +473,38 @@ def published_finding(estimates: list[Estimate]) -> str:
         f"Judges: {JUDGES}.\n\n{points}\n\n{turned}. Which vendor is the most partial, margins cannot say{rival}.\n\n"
         + text_of("top_choice", "margins")
     )
+
+
+def released_title(estimates: Sequence[Estimate]) -> str:
+    """What the joint fit of mean ranks shows, as a title: whose vendor's other model gains most, and all others'."""
+    found = {e.where["vendor"]: -e.value for e in estimates if e.where.get("term") == TERMS[-1]}
+    most, second, *_ = sorted(found, key=found.__getitem__, reverse=True)
+    return (
+        f"{most}'s judges rank their vendor's other model {found[most]:.1f} places better than rivals do, those of "
+        f"other vendors at most {found[second]:.1f}"
+    )
+
+
+def released_finding(published: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
+    """What recent judges make of their own vendor's answers, source by source, with what was asked there and when."""
+    shares, ranks, scores = (published[f"released_{name}"] for name in ("shares", "ranks", "scores"))
+    points = [f"**{released_title(estimates)}.** {text_of('top_choice', 'released')}", ""]
+    points.append(
+        by_source(shares, conclusions("top_choice", estimates, "released_own_share"), "{judge} against {against}")
+    )
+    at = {(e.where["judge"], e.where["term"]): e.value for e in estimates if "term" in e.where}
+    terms = [term.format(without=ranks["without"]) for term in TERMS]
+    points.append(f"- **{ranks['name']}** ({ranks['month']}; {ranks['asked']}), in places, below 0 better:")
+    points += [
+        f"  - {judge}: {', '.join(f'{term} {at[judge, term]:+.2f}' for term in terms)}." for judge in ranks["judges"]
+    ]
+    points.append(
+        f"- **{scores['name']}** ({scores['month']}; {scores['asked']}), self minus peers, and without leniency:"
+    )
+    both = ("self minus peers", "without leniency")
+    points.append(
+        "  - "
+        + "; ".join(f"{name} {at[name, both[0]]:+.2f}, {at[name, both[1]]:+.2f}" for name in scores["judges"])
+        + "."
+    )
+    return "\n".join(points)

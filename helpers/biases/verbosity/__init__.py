@@ -13,5 +13,6 @@ from .findings import (
     level_rows,
     noise_words,
     published_finding,
+    released_finding,
 )
 from .measured import measure, pairs, planted, published_frame, tidy

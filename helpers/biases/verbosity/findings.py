@@ -171,7 +171,18 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     for name, share in published["alpaca_eval"]["longer_preferred"].items():
         method = "as printed; no interval: its counts are not published"
         found.append(Estimate("longer_preferred", {"judge": name}, share, method=method, data="published"))
+    for source, counted in published["released"]["counts"].items():
+        for judge, row in counted["judges"].items():
+            where = {"source": source, "judge": judge, "released": row["released"]}
+            found += [protocol.published_rate("released_loser_rate", where | {"loser": loser}, *picked)
+                      for loser, picked in row["picked"].items()]  # fmt: skip
     return found
+
+
+def released_finding(block: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
+    """How often recent judges pick what is known to be worse, source by source."""
+    found = protocol.by_source(block, conclusions(estimates, "released_loser_rate"))
+    return f"{text_of('verbosity', 'released')}\n\n{found}"
 
 
 def _evaluator(judge: str, strata: Mapping[str, Sequence[int]]) -> Iterator[Estimate]:
