@@ -209,6 +209,11 @@ def lines(found: Sequence[Found]) -> list[CardLine]:
     ]
 
 
+def released(every: Sequence[CardLine], since: str) -> list[CardLine]:
+    """The lines on judges whose published counts tell that they were released in this month or later."""
+    return [line for line in every if line.estimate.where.get("released", "") >= since]
+
+
 def first(found: Sequence[Found], each: Found) -> bool:
     """Whether this is the first of all runs of its experiment."""
     return next(other for other in found if other.name == each.name) is each

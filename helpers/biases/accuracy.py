@@ -413,7 +413,7 @@ def _of_recent(block: Mapping[str, Any]) -> Iterator[Estimate]:
             where = {"source": name, "judge": judge, "released": row["released"]}
             for gain in row.get("gains", ()):
                 for ties in ("ties wrong", "ties shared"):
-                    total, squares, n = *gain[ties], gain["items"]
+                    (total, squares), n = gain[ties], gain["items"]
                     se = math.sqrt((squares - total**2 / n) / (n - 1) / n)
                     place = where | {"temperature": gain["temperature"], "ties": ties}
                     interval = t_interval(total / n, se, n - 1, n, n, "t over items")

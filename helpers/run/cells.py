@@ -75,7 +75,10 @@ Values = Annotated[dict[str, Any], Field(min_length=1)]
 
 
 class Grid(Strict):
-    """A grid file: the notebooks of each cell, lists of values by parameter, cells beside these and cells left out."""
+    """A grid file: the notebooks of each cell, lists of values by parameter, cells beside these and cells left out.
+
+    A cell of `include` may have `notebooks` of its own.
+    """
 
     notebooks: list[str] = Field([])
     parameters: dict[str, Some] = Field({})
@@ -95,12 +98,16 @@ def read_grid(path: Path, parameters: Mapping[str, Any]) -> list[Cell]:
     grid = checked(Grid, read_yaml(path), str(path), path)
     for keys, words in _faults(grid, parameters):
         refuse(keys, words)
-    books = {experiment_of(book): book.stem for book in chosen(tuple(grid.notebooks))}
-    try:
-        order = TopologicalSorter({name: [a for a in load_config(name).after if a in books] for name in books})
-        notebooks = tuple(books[name] for name in order.static_order())
-    except CycleError:
-        refuse(("notebooks",), f"by their `after:` these wait for each other: {', '.join(books)}")
+
+    def ordered(names: Sequence[str], keys: Keys) -> tuple[str, ...]:
+        books = {experiment_of(book): book.stem for book in chosen(tuple(names))}
+        try:
+            order = TopologicalSorter({name: [a for a in load_config(name).after if a in books] for name in books})
+            return tuple(books[name] for name in order.static_order())
+        except CycleError:
+            refuse(keys, f"by their `after:` these wait for each other: {', '.join(books)}")
+
+    notebooks = ordered(grid.notebooks, ("notebooks",)) if grid.notebooks else ()
     lists, excluded = grid.parameters, [_texts(wanted).items() for wanted in grid.exclude]
     varied = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())] if lists else []
     varied = [each for each in varied if not any(wanted <= _texts(each).items() for wanted in excluded)]
@@ -108,7 +115,10 @@ def read_grid(path: Path, parameters: Mapping[str, Any]) -> list[Cell]:
         refuse(("include",), f"{count} cells; at most {MOST_CELLS} are run at once")
     cells = {cell.id: cell for cell in (Cell(notebooks, each, parameters) for each in varied)}
     for number, more in enumerate(grid.include):
-        cell = Cell(notebooks, more, parameters)
+        values, own = {**more}, notebooks
+        if names := values.pop("notebooks", None):
+            own = ordered(names, ("include", number, "notebooks"))
+        cell = Cell(own, values, parameters)
         if cell.id in cells:
             refuse(("include", number), f"the cell {cell} is there already")
         cells[cell.id] = cell
@@ -120,19 +130,25 @@ def read_grid(path: Path, parameters: Mapping[str, Any]) -> list[Cell]:
 def _faults(grid: Grid, parameters: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
     """What is wrong with a grid whose values are of the right kinds: where, and in words."""
     lists, asking = grid.parameters, [name for name, book in available().items() if not collects(book)]
-    if not grid.notebooks:
-        yield ("notebooks",), f"notebooks must be a list of names, not empty; there are: {', '.join(asking)}"
-    try:
-        books = [book.stem for book in chosen(tuple(grid.notebooks))]
-    except ConfigError as error:
-        yield ("notebooks",), str(error)
-    if len({*books}) < len(books):
-        yield ("notebooks",), "a notebook is named twice"
-    if collecting := [stem for stem in books if stem not in asking]:
-        words = "collects what others found and cannot be part of a matrix; afterwards `recuse run` it with -p results"
-        yield ("notebooks",), f"{', '.join(collecting)} {words} and a folder of cells"
+    named: dict[Keys, Any] = {("include", n, "notebooks"): each["notebooks"] for n, each in enumerate(grid.include)
+                                 if "notebooks" in each}  # fmt: skip
+    if lists or len(named) < max(1, len(grid.include)):
+        named[("notebooks",)] = grid.notebooks
+    for at, wanted in named.items():
+        if not wanted or not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
+            yield at, f"notebooks must be a list of names, not empty; there are: {', '.join(asking)}"
+        try:
+            books = [book.stem for book in chosen(tuple(wanted))]
+        except ConfigError as error:
+            yield at, str(error)
+        if len({*books}) < len(books):
+            yield at, "a notebook is named twice"
+        if collecting := [stem for stem in books if stem not in asking]:
+            words = "collects what others found and cannot be part of a matrix; afterwards `recuse run` it with"
+            yield at, f"{', '.join(collecting)} {words} -p results and a folder of cells"
     names = [("parameters", name) for name in lists]
-    for *place, name in (*names, *(("include", n, name) for n, each in enumerate(grid.include) for name in each)):
+    beside = (("include", n, name) for n, each in enumerate(grid.include) for name in each if name != "notebooks")
+    for *place, name in (*names, *beside):
         if name in OURS:
             ours = "budget_usd" if name == "budget_total_usd" else name
             yield (*place, name), f"{name} is one for the whole matrix; give it with -p {ours}"

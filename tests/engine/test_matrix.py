@@ -20,9 +20,10 @@ import nbformat
 import pytest
 
 from helpers import judge, paths, store
+from helpers.config import ConfigError, load_experiment
 from helpers.judge import NoPrice, OverBudget
 from helpers.run import cells as run_cells, matrix
-from helpers.run.cells import spent_on, take_in, unpack
+from helpers.run.cells import read_grid, spent_on, take_in, unpack
 from helpers.run.kernels import undisturbed
 from helpers.run.notebooks import Result, execute
 from tests.engine.test_store import MODEL
@@ -236,6 +237,30 @@ def test_nothing_that_comes_back_is_written_outside_of_its_cell(tmp_path: Path) 
     with pytest.raises(ValueError, match="outside of"):
         unpack({"../elsewhere.json": b"{}"}, tmp_path / "cell")
     assert not (tmp_path / "elsewhere.json").exists()
+
+
+def test_a_cell_beside_the_grid_may_have_notebooks_of_its_own(tmp_path: Path) -> None:
+    blind, arena = "{notebooks: [mt_bench_blind], question_limit: 1}", "{notebooks: [4], question_limit: 1}"
+    cells = cells_of(tmp_path, f"notebooks: [hinting_groups]\nparameters: {{seed: [1]}}\ninclude: [{blind}]\n")
+    assert [cell.notebooks for cell in cells] == [("02_hinting_groups",), ("01_mt_bench_blind",)]
+    assert [cell.parameters for cell in cells] == [{"seed": 1}, {"question_limit": 1}]
+    assert [cell.notebooks for cell in cells_of(tmp_path, f"include: [{blind}]\n")] == [("01_mt_bench_blind",)]
+    for text, words in {
+        f"include: [{arena}]": "line 1: notebooks must be a list of names",
+        "include: [{notebooks: [mt_bench_blind]}, {seed: 1}]": "notebooks must be a list of names",
+        "include: [{notebooks: [mt_bench_blind, mt_bench_blind], seed: 1}]": "a notebook is named twice",
+        "include: [{notebooks: [overview], seed: 1}]": "cannot be part of a matrix",
+    }.items():
+        with pytest.raises(ConfigError, match=words):
+            cells_of(tmp_path, f"{text}\n")
+
+
+def test_the_matrix_of_current_models_can_be_planned() -> None:
+    cells = read_grid(paths.EXPERIMENTS / "matrix_2026.yaml", {})
+    loaded = [load_experiment(name, **cell.parameters) for cell in cells for name in cell.experiments]
+    names = ["mt_bench_blind", "hinting_groups", "arena_hard_position_bias", "cognitive_biases"]
+    assert [each.name for each in loaded] == names
+    assert not any(judge.simulated for each in loaded for judge in each.judges)
 
 
 def test_lines_that_a_cell_may_need_are_those_of_its_prompts_in_any_repeat(tmp_path: Path) -> None:

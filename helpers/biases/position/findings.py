@@ -422,7 +422,7 @@ def released_title(estimates: Sequence[Estimate]) -> str:
     ]
     first, second = (sum(_sign(each) == sign for each in recent) for sign in (1, -1))
     return (
-        f"Of {len(recent)} comparisons by judges released since {SINCE} {first} favour{'s' * (first == 1)} the first "
+        f"Of {len(recent)} comparisons by judges released since {SINCE}, {first} favour{'s' * (first == 1)} the first "
         f"place and {second} the second"
     )
 

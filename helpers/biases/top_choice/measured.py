@@ -174,7 +174,8 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
             parts.append(card_line(judge, SELF_PREFERENCE, [found[vendor]]))
         if judge in lost:
             parts.append(card_line(judge, UNREADABLE, [lost[judge]]))
-    return parts
+    recent = protocol.by_judge(protocol.conclusions("top_choice", estimates, "released_own_share"))
+    return parts + [card_line(judge, SELF_PREFERENCE, several, "{source}") for judge, several in recent.items()]
 
 
 def vendor_of(judge: str, vendors: Mapping[str, object], stated: Mapping[str, str] | None) -> str:

@@ -37,6 +37,7 @@ from ..protocol import (
     conclusions,
     estimate_means,
     mean_interval,
+    published_count,
     published_rate,
     published_value,
     share_interval,
@@ -443,6 +444,13 @@ def _own_ranks(block: Mapping[str, Any]) -> Iterator[Estimate]:
             where = {"source": block["name"], "judge": judge, "vendor": str(vendors[at]), "released": block["released"]}
             where["term"] = term.format(without=block["without"])
             yield published_value("released_own_rank", where, float(value), block["questions"], "score", MEANS)
+
+    gaps = [ranks[at, at] - ranks[~own[at], at].mean() for at in range(size)]
+    better = (sum(gap < 0 for gap in gaps), int((fitted[2 * size : 3 * size] < 0).sum()))
+    where = {"source": block["name"]}
+    yield published_value("released_own_rank_mean", where, float(np.mean(gaps)), block["questions"], "score", MEANS)
+    for term, count in zip((TERMS[0], TERMS[2]), better, strict=True):
+        yield published_count("released_own_judges", where | {"term": term}, count, size)
 
 
 MEANS = "no interval: only means are published"

@@ -1,0 +1,230 @@
+"""Judges released in 2025 and 2026: counts are those of the rows, numbers those of their data's README."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import figures, paths
+from helpers.biases import accuracy, cognitive, position, protocol, top_choice, verbosity
+from helpers.biases.top_choice import rates
+from helpers.config import read_yaml
+from helpers.types import Estimate
+
+READ = {"A": "A>B", "tie": "A=B", "B": "B>A"}
+
+
+def block(experiment: str, name: str = "released") -> dict[str, Any]:
+    return read_yaml(paths.EXPERIMENTS / experiment / "published" / "counts.yaml")[name]
+
+
+PLACE = block("arena_hard_position_bias")["counts"]
+FOUND = [
+    *position.from_published(read_yaml(paths.EXPERIMENTS / "arena_hard_position_bias" / "published" / "counts.yaml")),
+    *top_choice.from_published(read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "published" / "counts.yaml")),
+    *verbosity.from_published(read_yaml(paths.EXPERIMENTS / "verbosity_style" / "published" / "counts.yaml")),
+    *cognitive.from_published(read_yaml(paths.EXPERIMENTS / "cognitive_biases" / "published" / "counts.yaml")),
+    *accuracy.published(read_yaml(paths.EXPERIMENTS / "overview" / "published" / "counts.yaml")),
+]
+
+
+def number(id: str, **where: str) -> Estimate:
+    (found,) = (e for e in FOUND if e.id == id and where.items() <= e.where.items())
+    return found
+
+
+# --- what the data's README has ---------------------------------------------------------------------------------------
+
+#: Effects in pp of the source's README, by its own code.
+EFFECTS = {
+    "ssafy-llm-judge-bias": {"GPT-5": 0.0, "Claude Sonnet 4.5": 4.0, "Gemini 2.5 Flash": 22.4},
+    "Frontier-Model-Self-Bias": {"Claude Haiku 4.5": 36.8, "GPT-5.6-luna": 7.6, "GPT-5-mini": -1.8},
+    "judge-bias-battery": {"Llama 3.1 8B": -50.0, "GLM-4 9B": -2.8, "Qwen3 8B": -11.1},
+    "self-rec-framework": {
+        **{"Gemini 2.0 Flash-Lite": -35.6, "Gemini 2.0 Flash": -22.9, "Claude Sonnet 3.7": -18.3},
+        **{"Claude Sonnet 4.5": -15.7, "Qwen3-Next 80B": -2.0, "DeepSeek 3.1": -0.3, "Claude Opus 4.1": 0.3},
+        **{"GPT-4.1-mini": 3.5, "Claude Haiku 3.5": 5.2, "Kimi K2 0905": 6.9, "GPT-4.1": 14.2, "Qwen2.5 72B": 14.6},
+        **{"Llama 3.1 405B": 18.9, "GPT-4o-mini": 29.7, "Llama 3.1 70B": 38.8, "GPT-4o": 47.5, "Llama 3.1 8B": 48.6},
+        "Qwen2.5 7B": 52.4,
+    },
+    "llm-judge-bias": {
+        **{"Qwen3.7-Max": 38.5, "DeepSeek V4 Flash": 22.9, "Claude Opus 4.8": -16.7, "Gemini 3.5 Flash": 9.4},
+        "GPT-5.6 sol": 7.3,
+    },
+}
+
+
+@pytest.mark.parametrize(("source", "judge"), [(source, judge) for source, row in EFFECTS.items() for judge in row])
+def test_the_place_of_each_judge_is_that_of_the_readme(source: str, judge: str) -> None:
+    found = number("released_position_effect", source=source, judge=judge)
+    assert 100 * found.value == pytest.approx(EFFECTS[source][judge], abs=0.051)
+    assert found.low < found.value < found.high
+
+
+def test_what_only_flips_are_known_of_has_a_reason_and_no_effect() -> None:
+    for judge, share in {"Claude Haiku 4.5": 0.17, "Llama 3.2 3B": 0.57}.items():
+        where = {"source": "llm-judge-bias-calibration", "judge": judge}
+        effect, flips = (number(f"released_{id}", **where) for id in ("position_effect", "flip_rate"))
+        assert np.isnan(effect.value) and "not which place" in effect.method and flips.value == share
+
+
+#: Own vendor against a neutral judge, in pp; own model and sibling of the joint fit, in places; scores; ties.
+NUMBERS = [
+    ("released_own_share", {"judge": "GPT-5", "against": "a neutral judge"}, 0.255),
+    ("released_own_share", {"judge": "GPT-5.2", "against": "a neutral judge"}, 0.23),
+    ("released_own_share", {"judge": "Claude Sonnet 4.5", "against": "a neutral judge"}, -0.01),
+    ("released_own_share", {"judge": "Claude Opus 4.5", "against": "a neutral judge"}, 0.0),
+    ("released_own_share", {"judge": "GPT-5.6 sol", "against": "a neutral judge"}, 0.427),
+    ("released_own_share", {"judge": "Claude Opus 4.8", "against": "its peers"}, 0.165),
+    ("released_own_rank", {"judge": "GPT-5.6 sol", "term": "own model, joint fit"}, -4.2),
+    ("released_own_rank", {"judge": "GPT-5.6 terra", "term": "own model, joint fit"}, -3.3),
+    ("released_own_rank", {"judge": "GPT-5.6 sol", "term": "sibling, joint fit"}, -3.6),
+    ("released_own_rank", {"judge": "Claude Opus 5", "term": "own minus others, OpenAI left out"}, -0.17),
+    ("released_own_rank", {"judge": "Claude Opus 5", "term": "own model, joint fit"}, -0.9),
+    ("released_own_rank", {"judge": "Gemini 3.7 Flash", "term": "sibling, joint fit"}, -0.6),
+    ("released_own_rank", {"judge": "Qwen3.8 27B", "term": "own model, joint fit"}, 0.0),
+    ("released_own_score", {"judge": "Gemini 3 Pro", "term": "without leniency"}, 0.43),
+    ("released_own_score", {"judge": "Llama 4 Maverick", "term": "without leniency"}, 0.02),
+    ("released_family_gap", {"judge": "Claude Haiku 4.5", "ties": "decided votes"}, 0.009),
+    ("released_family_gap", {"judge": "GPT-4o", "ties": "decided votes"}, -0.005),
+    ("released_ensembling_gain", {"judge": "GPT-5.4", "temperature": "1", "ties": "ties shared"}, 0.037),
+    ("released_ensembling_gain", {"judge": "GPT-5.4-nano", "ties": "ties wrong"}, 0.192),
+    ("released_loser_rate", {"judge": "Claude Haiku 4.5", "loser": "an empty text"}, 0.402),
+]
+
+
+@pytest.mark.parametrize(("id", "where", "value"), NUMBERS)
+def test_other_numbers_are_those_of_the_readme(id: str, where: dict[str, str], value: float) -> None:
+    digits = {"pp": 3, "rate": 3}.get(number(id, **where).unit, 2 if abs(value) < 1 and value * 10 % 1 else 1)
+    assert number(id, **where).value == pytest.approx(value, abs=0.51 * 10**-digits)
+
+
+def test_at_least_thirty_judges_since_2025_have_an_effect_or_the_reason_why_not() -> None:
+    ids = ("released_position_effect", "released_own_share", "released_own_rank", "released_own_score")
+    recent = [each for each in FOUND if each.id in ids and each.where["released"] >= "2025"]
+    assert all(each.method for each in recent if np.isnan(each.low))
+    assert len({each.where["judge"] for each in recent}) >= 30
+
+
+# --- what the rows have -----------------------------------------------------------------------------------------------
+
+
+def counted(rows: pd.DataFrame, pair: pd.Series, question: pd.Series) -> dict[str, dict[str, int]]:
+    """How often which verdicts met, by question; of each pair the order whose first name comes first is game 1."""
+    rows = rows.assign(pair=pair, cluster=question, verdict=rows["verdict"].map(READ).fillna("invalid"))
+    found: dict[str, dict[str, int]] = {}
+    for _, two in rows.sort_values("candidates").groupby("pair"):
+        cell = " ".join(two["verdict"])
+        by = found.setdefault(cell, {})
+        by[two["cluster"].iloc[0]] = by.get(two["cluster"].iloc[0], 0) + 1
+    return found
+
+
+def same(cells: dict[str, Any], rows: dict[str, dict[str, int]], questions: list[str]) -> None:
+    assert cells.keys() == rows.keys()
+    for cell, counts in cells.items():
+        by = [rows[cell].get(each, 0) for each in questions]
+        assert counts == (by if isinstance(counts, list) else sum(by)), cell
+
+
+def test_pairs_of_verdicts_are_those_of_the_rows(real_data: Path) -> None:
+    folder = real_data / "judges_2026"
+    rows = pd.read_csv(folder / "ssafy_gpt5_sonnet45_gemini25" / "verdicts.csv", dtype=str)
+    ids = {"GPT-5": "gpt-5", "Claude Sonnet 4.5": "claude-sonnet-4-5-20250929", "Gemini 2.5 Flash": "gemini-2.5-flash"}
+    for name, id in ids.items():
+        mine = rows[rows["judge"] == id]
+        found = counted(mine, mine["question"], mine["question"])
+        same(PLACE["ssafy-llm-judge-bias"]["judges"][name]["cells"], found, sorted(set(mine["question"])))
+    rows = pd.read_csv(folder / "selfbias_luna_mini_haiku" / "recuse_no_empty.csv", dtype=str)
+    rows["of"] = rows["candidates"].str.split("|").map(sorted).map("|".join)
+    for name in ("Claude Haiku 4.5", "GPT-5.6-luna", "GPT-5-mini"):
+        mine = rows[rows["judge"].str.lower() == name.lower().replace(" ", "-").replace("4.5", "4-5")]
+        task = mine["question"].str.split(":").str[0]
+        found = counted(mine, mine["question"] + mine["of"], task)
+        same(PLACE["Frontier-Model-Self-Bias"]["judges"][name]["cells"], found, sorted(set(task)))
+    rows = pd.read_csv(folder / "judge_bias_battery" / "position_recuse_by_task.csv", dtype=str)
+    ids = {"Llama 3.1 8B": "Meta-Llama-3.1-8B-Instruct", "Qwen3 8B": "qwen3-8b", "GLM-4 9B": "glm-4-9b-chat"}
+    for name, id in ids.items():
+        mine = rows[rows["judge"] == id]
+        found = counted(mine, mine["question"] + ":" + mine["repeat"], mine["question"])
+        same(PLACE["judge-bias-battery"]["judges"][name]["cells"], found, sorted(set(mine["question"])))
+
+
+def test_counts_and_means_are_those_of_their_files(real_data: Path) -> None:
+    folder = real_data / "judges_2026"
+    rows = pd.read_csv(folder / "mars_pairwise_counts" / "counts.csv").query("task == 'preference'")
+    sums = sorted(map(tuple, rows.groupby("judge")[["first", "second"]].sum().to_numpy().tolist()))
+    assert sums == sorted((row["first"], row["second"]) for row in PLACE["self-rec-framework"]["judges"].values())
+    picks = pd.read_json(folder / "avran_four_way_counts" / "counts.json", typ="series")
+    slots = sorted((each["1"] + each["2"], each["3"] + each["4"]) for each in picks["slots"].values())
+    assert slots == sorted((row["first"], row["second"]) for row in PLACE["llm-judge-bias"]["judges"].values())
+    mine = block("mt_bench_blind", "released_shares")["counts"]["llm-judge-bias"]["judges"].values()
+    assert sorted(map(sorted, (w.values() for w in picks["winners"].values()))) == sorted(
+        sorted(row["picks"].values()) for row in mine
+    )
+    ranks = pd.read_csv(folder / "medical_8x8_counts" / "mean_ranks.csv", index_col=0)
+    held = np.array(block("mt_bench_blind", "released_ranks")["ranks"])
+    assert sorted(held.ravel()) == sorted(ranks.to_numpy().ravel()) and held.sum(axis=1) == pytest.approx(36, abs=2e-3)
+    scores = pd.read_csv(folder / "peerrank_v3_counts" / "table.csv")[["peer", "self", "leniency"]]
+    mine = block("mt_bench_blind", "released_scores")["judges"].values()
+    assert [(row["peer"], row["self"], row["leniency"]) for row in mine] == list(
+        scores.itertuples(index=False, name=None)
+    )
+
+
+def test_scores_asked_eight_times_are_those_of_the_rows(real_data: Path) -> None:
+    rows = pd.read_csv(real_data / "judges_2026" / "composo_rewardbench2_k8" / "scores_gpt-5.4-nano.csv", dtype=str)
+    kept = rows.groupby(["question", "subset"]).filter(lambda item: not item["scores"].str.contains("-").any())
+    score = kept["scores"].map(lambda each: [10.0 if letter == "X" else float(letter) for letter in each])
+    gains = []
+    for _, item in kept.assign(score=score).sort_values("answer").groupby(["question", "subset"]):
+        each = np.stack([*item["score"]])
+        top = np.isclose(each, each.max(axis=0))
+        of_mean = np.isclose(each.mean(axis=1), each.mean(axis=1).max())
+        gains.append(of_mean[0] / of_mean.sum() - (top[0] / top.sum(axis=0)).mean())
+    found = number("released_ensembling_gain", judge="GPT-5.4-nano", ties="ties shared")
+    assert (found.n, found.value) == (len(gains), pytest.approx(np.mean(gains), abs=1e-5))
+    assert found.se == pytest.approx(np.std(gains, ddof=1) / len(gains) ** 0.5, rel=1e-4)
+
+
+# --- whether the estimators do what they say --------------------------------------------------------------------------
+
+
+def test_the_worst_case_is_never_narrower_than_the_truth() -> None:
+    """Questions on which all verdicts agree are the worst; there the interval holds the mean in 95 % of samples."""
+    assert protocol.worst_case(0.0, 8466, 249).high == pytest.approx(0.1248, abs=5e-5)
+    rng, held = np.random.default_rng(49), 0
+    for _ in range(2000):
+        found = protocol.worst_case(float(rng.choice([-1.0, 1.0], 60, p=[0.4, 0.6]).mean()), 6000, 60)
+        held += found.low <= 0.2 <= found.high
+    assert 0.93 <= held / 2000 <= 0.97
+
+
+def test_the_joint_fit_finds_what_was_planted() -> None:
+    """Ranks of 8 judges with own and sibling terms: the fit gives them back, the contrast with all others does not."""
+    names = {f"m{i}": f"v{i // 2}" for i in range(8)}
+    vendor, rng = np.arange(8) // 2, np.random.default_rng(4)
+    own, sibling = np.array([-3.0, -2.0, -0.5, -1.0, 0.0, 0.0, -0.2, 0.1]), np.array([-2.5, -0.5, 0.0, 0.3])
+    ranks = rng.uniform(2, 7, 8) + np.diag(own)
+    ranks = ranks + (vendor[:, None] == vendor) * (1 - np.eye(8)) * sibling[vendor][:, None] + rng.normal(size=(8, 1))
+    table = {"ranks": ranks.tolist(), "judges": names, "without": "v0", "name": "s", "released": "2026", "questions": 9}
+    found = {(e.where["judge"], e.where["term"]): e.value for e in rates._own_ranks(table) if "judge" in e.where}
+    assert [found[name, rates.TERMS[2]] for name in names] == pytest.approx(own)
+    assert [found[name, rates.TERMS[3]] for name in names] == pytest.approx(sibling[vendor])
+    assert found["m2", rates.TERMS[0]] != pytest.approx(own[2], abs=0.05)
+
+
+def test_the_figures_say_what_their_titles_count() -> None:
+    title = position.released_title(FOUND)
+    shown = protocol.conclusions("position", FOUND, "released_position_effect")
+    recent = [each for each in shown if each.estimate.where["released"] >= "2025" and each.verdict == "bias"]
+    first = sum(each.estimate.value > 0 for each in recent)
+    assert f" {first} favour" in title and title.endswith(f" and {len(recent) - first} the second")
+    place = figures.show_released_places(FOUND, title, position.SINCE)
+    own = figures.show_released_own(FOUND, top_choice.released_title(FOUND))
+    assert place.figure.get_figheight() <= 8.5 and own.figure.get_figheight() <= 8.5
+    assert "bounds" in place.caption and "OpenAI's judges" in own.caption
