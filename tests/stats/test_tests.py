@@ -13,7 +13,7 @@ from statsmodels.stats.power import TTestPower
 
 from helpers.stats.intervals import numbered, renumbered
 from helpers.stats.models import paired_log_odds
-from helpers.stats.power import detectable_effect, detectable_mcnemar, provable_margin, questions_for
+from helpers.stats.power import detectable_effect, detectable_mcnemar, power_of, provable_margin, questions_for
 from helpers.stats.tests import benjamini_hochberg, discordance, holm, mcnemar_exact, redeal, sign_flip
 from tests.simulation import cr2_by_matrices
 
@@ -214,6 +214,16 @@ def test_impossible_counts_are_refused(counts: tuple[int, int, int]) -> None:
 def test_the_detectable_effect_is_statsmodels(n: int) -> None:
     expected = TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8)
     assert detectable_effect(1 / math.sqrt(n), n - 1) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("df", [1, 2, 5, 9.3, 20, 49, 79, 159, 239.7, 793, 5000])
+def test_an_effect_is_detectable_at_every_level_and_found_as_often_as_promised(df: float) -> None:
+    """However many tests a correction is for; scipy's distribution function of t has holes where it is nearly 0."""
+    for tests in (1, 2, 7, 20, 60, 147, 1000):
+        level = 0.05 / tests
+        assert power_of(detectable_effect(1.0, df, level=level), 1.0, df, level) == pytest.approx(0.8, abs=1e-6)
+        powers = [power_of(effect, 1.0, df, level) for effect in np.linspace(0.0, 80.0, 161)]
+        assert powers[0] == pytest.approx(level) and (np.diff(powers) >= -1e-9).all() and powers[-1] <= 1.0
 
 
 def test_the_documents_detectable_effects() -> None:
