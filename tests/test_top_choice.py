@@ -143,6 +143,9 @@ def test_the_tables_of_one_judge_come_out(published: list[Estimate]) -> None:
 def test_every_number_from_counts_says_so_and_none_is_called_clustered(published: list[Estimate]) -> None:
     assert {each.data for each in published} == {"published"}
     for each in published:
+        if each.id.startswith("released_"):
+            assert each.method
+            continue
         assert "cluster" not in each.method
         has_interval = each.low == each.low
         if has_interval and each.id != "score_mean":
