@@ -218,6 +218,20 @@ def test_the_joint_fit_finds_what_was_planted() -> None:
     assert found["m2", rates.TERMS[0]] != pytest.approx(own[2], abs=0.05)
 
 
+def test_findings_name_each_source_with_its_month_and_each_judge_with_its_number() -> None:
+    counts = read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "published" / "counts.yaml")
+    own, place = top_choice.released_finding(counts, FOUND), position.released_finding({"counts": PLACE}, FOUND)
+    assert "**medical-llm-self-preference** (2026-08;" in own and "Gemini 3 Pro -0.13, +0.43" in own
+    assert "Claude Opus 5: own minus all others -0.97" in own
+    assert "GPT-5 against a neutral judge: **prefers its own vendor's answers**: +25.5 pp" in own
+    for name, source in PLACE.items():
+        (line,) = (each for each in place.splitlines() if each.startswith(f"- **{name}** ({source['month']};"))
+        assert all(f"{judge} ({row['released']})" in line for judge, row in source["judges"].items())
+    people = accuracy.released_finding(block("overview"), FOUND)
+    assert "Claude Haiku 4.5: picks it +18.8 pp" in people and "+3.7 pp [+2.9, +4.4] (ties shared" in people
+    assert "picks an empty text in 40.2 %" in verbosity.released_finding(block("verbosity_style"), FOUND)
+
+
 def test_the_figures_say_what_their_titles_count() -> None:
     title = position.released_title(FOUND)
     shown = protocol.conclusions("position", FOUND, "released_position_effect")

@@ -500,7 +500,8 @@ def released_finding(published: Mapping[str, Any], estimates: Sequence[Estimate]
     points.append(
         by_source(shares, conclusions("top_choice", estimates, "released_own_share"), "{judge} against {against}")
     )
-    at = {(e.where["judge"], e.where["term"]): e.value for e in estimates if "term" in e.where}
+    ids = ("released_own_rank", "released_own_score")
+    at = {(e.where["judge"], e.where["term"]): e.value for e in estimates if e.id in ids}
     terms = [term.format(without=ranks["without"]) for term in TERMS]
     points.append(f"- **{ranks['name']}** ({ranks['month']}; {ranks['asked']}), in places, below 0 better:")
     points += [
