@@ -142,12 +142,14 @@ KEY = (
 )
 
 
-def show_judge_forest(lines: Sequence[CardLine], style: str | Style = "paper", name: str = "judge_forest") -> Figure:
+def show_judge_forest(
+    lines: Sequence[CardLine], style: str | Style = "paper", name: str = "judge_forest", whose: str = ""
+) -> Figure:
     """How strong is each bias of all judges, measure by measure?
 
     A heading for each measure with a verdict in the commonest unit, its judges from the largest value to the
-    smallest, of each source of data for itself. No line with a verdict and a number is a ValueError
-    (`points.NothingToDraw`).
+    smallest, of each source of data for itself. `whose` is said of the judges in the title. No line with a verdict and
+    a number is a ValueError (`points.NothingToDraw`).
     """
     look, found = style_of(style), [line for line in cells(lines).values() if not math.isnan(line.estimate.value)]
     judged = {line.measure for line in found if line.verdict != "described"}
@@ -161,7 +163,7 @@ def show_judge_forest(lines: Sequence[CardLine], style: str | Style = "paper", n
         for measure in measures(lines)
         for line in sorted((x for x in here if x.measure == measure), key=lambda x: (-x.estimate.value, x.judge))
     ]
-    title = f"Every bias in {UNITS.get(unit, scale(unit)[1])}, measure by measure"
+    title = f"Every bias in {UNITS.get(unit, scale(unit)[1])}{whose}, measure by measure"
     legend = {MEANINGS[verdict].split(":")[0]: LOOKS[verdict] for verdict in MEANINGS
               if any(line.verdict == verdict for line in here)}  # fmt: skip
     drawn = plot_intervals(rows, look, UNITS.get(unit, scale(unit)[1]), legend=legend, title=title)

@@ -124,9 +124,10 @@ def show_released_places(
     looks = judge_looks({each.where["judge"] for each in shown}, look)
     at = {(each.id, *each.where.values()): each for each in shown}
     order = list(dict.fromkeys(each.where["source"] for each in shown))
-    effects = [each for each in shown if each.id == effect]
-    effects.sort(key=lambda each: (order.index(each.where["source"]), math.isnan(each.value), -each.value))
+    effects = [each for each in shown if each.id == effect and not math.isnan(each.value)]
+    effects.sort(key=lambda each: (order.index(each.where["source"]), -each.value))
     places = [tuple(each.where.values()) for each in effects]
+    shown = [each for each in shown if tuple(each.where.values()) in places]
     others = {id: [e.value for e in estimates if e.id == id and "category" not in e.where and e.value == e.value]
               for id in (EFFECT, "position_consistency")}  # fmt: skip
     middle = {effect: statistics.median(others[EFFECT]), flips: 1 - statistics.median(others["position_consistency"])}
@@ -141,7 +142,8 @@ def show_released_places(
     drawn = plot_intervals(rows, look, {RELEASED[effect]: "pp", RELEASED[flips]: "%"}, alike=False, title=title)
     words = (
         f"{title}. Right of the dashed line: for the first place. A share of changed verdicts bounds what a place can "
-        f"do, and does not measure it. Grey: judges released before {since}, and other published comparisons."
+        f"do, and does not measure it. Grey: judges released before {since}, and other published comparisons. Sources "
+        "that print no more than such shares are left out."
     )
     texts = caption(words + drawn.words, shown, (), COMPARISONS), alt(title, shown, RELEASED, most=72)
     return drawn.finished(name, *texts)
