@@ -39,8 +39,8 @@ def test_every_claim_comes_out_as_expected(estimates: list[Estimate]) -> None:
 
 
 def test_the_counts_are_facts_with_a_source(counts: dict[str, Any]) -> None:
-    own = [block for name, block in counts.items() if name != "released"]
-    for block in (*own, *counts["released"]["counts"].values()):
+    others = [block for name, block in counts.items() if name != "released"]
+    for block in (*others, *counts["released"]["counts"].values()):
         assert block["source"]["commit"] and block["licence"] and (block.get("words") or block["asked"])
     for grids in counts["llmbar"]["both_orders"].values():
         assert {name: int(np.sum(grid)) for name, grid in grids.items()} == {

@@ -262,8 +262,8 @@ def test_every_number_is_declared_once(estimates: list[Estimate]) -> None:
     assert {each.id for each in estimates} <= declared_ids("position", estimates)
     marked = ("counts, independence assumed", "counts by question", "counted", "prediction interval")
     over = {"flip_correlation", "one_sided_share"}  # over comparisons, not over their verdicts
-    own = [each for each in estimates if each.id not in over and not each.id.startswith("released_")]
-    assert all(each.method.startswith(marked) for each in own)
+    counted = [each for each in estimates if each.id not in over and not each.id.startswith("released_")]
+    assert all(each.method.startswith(marked) for each in counted)
 
 
 def test_three_labels_are_not_read_as_five(estimates: list[Estimate]) -> None:

@@ -167,8 +167,10 @@ def test_counts_and_means_are_those_of_their_files(real_data: Path) -> None:
         sorted(row["picks"].values()) for row in mine
     )
     ranks = pd.read_csv(folder / "medical_8x8_counts" / "mean_ranks.csv", index_col=0)
-    held = np.array(block("mt_bench_blind", "released_ranks")["ranks"])
-    assert sorted(held.ravel()) == sorted(ranks.to_numpy().ravel()) and held.sum(axis=1) == pytest.approx(36, abs=2e-3)
+    stored = np.array(block("mt_bench_blind", "released_ranks")["ranks"])
+    assert sorted(stored.ravel()) == sorted(ranks.to_numpy().ravel()) and stored.sum(axis=1) == pytest.approx(
+        36, abs=2e-3
+    )
     scores = pd.read_csv(folder / "peerrank_v3_counts" / "table.csv")[["peer", "self", "leniency"]]
     mine = block("mt_bench_blind", "released_scores")["judges"].values()
     assert [(row["peer"], row["self"], row["leniency"]) for row in mine] == list(
@@ -197,33 +199,33 @@ def test_scores_asked_eight_times_are_those_of_the_rows(real_data: Path) -> None
 def test_the_worst_case_is_never_narrower_than_the_truth() -> None:
     """Questions on which all verdicts agree are the worst; there the interval holds the mean in 95 % of samples."""
     assert protocol.worst_case(0.0, 8466, 249).high == pytest.approx(0.1248, abs=5e-5)
-    rng, held = np.random.default_rng(49), 0
+    rng, covered = np.random.default_rng(49), 0
     for _ in range(2000):
         found = protocol.worst_case(float(rng.choice([-1.0, 1.0], 60, p=[0.4, 0.6]).mean()), 6000, 60)
-        held += found.low <= 0.2 <= found.high
-    assert 0.93 <= held / 2000 <= 0.97
+        covered += found.low <= 0.2 <= found.high
+    assert 0.93 <= covered / 2000 <= 0.97
 
 
 def test_the_joint_fit_finds_what_was_planted() -> None:
     """Ranks of 8 judges with own and sibling terms: the fit gives them back, the contrast with all others does not."""
     names = {f"m{i}": f"v{i // 2}" for i in range(8)}
     vendor, rng = np.arange(8) // 2, np.random.default_rng(4)
-    own, sibling = np.array([-3.0, -2.0, -0.5, -1.0, 0.0, 0.0, -0.2, 0.1]), np.array([-2.5, -0.5, 0.0, 0.3])
-    ranks = rng.uniform(2, 7, 8) + np.diag(own)
+    model, sibling = np.array([-3.0, -2.0, -0.5, -1.0, 0.0, 0.0, -0.2, 0.1]), np.array([-2.5, -0.5, 0.0, 0.3])
+    ranks = rng.uniform(2, 7, 8) + np.diag(model)
     ranks = ranks + (vendor[:, None] == vendor) * (1 - np.eye(8)) * sibling[vendor][:, None] + rng.normal(size=(8, 1))
     table = {"ranks": ranks.tolist(), "judges": names, "without": "v0", "name": "s", "released": "2026", "questions": 9}
     found = {(e.where["judge"], e.where["term"]): e.value for e in rates._own_ranks(table) if "judge" in e.where}
-    assert [found[name, rates.TERMS[2]] for name in names] == pytest.approx(own)
+    assert [found[name, rates.TERMS[2]] for name in names] == pytest.approx(model)
     assert [found[name, rates.TERMS[3]] for name in names] == pytest.approx(sibling[vendor])
-    assert found["m2", rates.TERMS[0]] != pytest.approx(own[2], abs=0.05)
+    assert found["m2", rates.TERMS[0]] != pytest.approx(model[2], abs=0.05)
 
 
 def test_findings_name_each_source_with_its_month_and_each_judge_with_its_number() -> None:
     counts = read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "published" / "counts.yaml")
-    own, place = top_choice.released_finding(counts, FOUND), position.released_finding({"counts": PLACE}, FOUND)
-    assert "**medical-llm-self-preference** (2026-08;" in own and "Gemini 3 Pro -0.13, +0.43" in own
-    assert "Claude Opus 5: own minus all others -0.97" in own
-    assert "GPT-5 against a neutral judge: **prefers its own vendor's answers**: +25.5 pp" in own
+    ranks, place = top_choice.released_finding(counts, FOUND), position.released_finding({"counts": PLACE}, FOUND)
+    assert "**medical-llm-self-preference** (2026-08;" in ranks and "Gemini 3 Pro -0.13, +0.43" in ranks
+    assert "Claude Opus 5: own minus all others -0.97" in ranks
+    assert "GPT-5 against a neutral judge: **prefers its own vendor's answers**: +25.5 pp" in ranks
     for name, source in PLACE.items():
         (line,) = (each for each in place.splitlines() if each.startswith(f"- **{name}** ({source['month']};"))
         assert all(f"{judge} ({row['released']})" in line for judge, row in source["judges"].items())
@@ -239,6 +241,6 @@ def test_the_figures_say_what_their_titles_count() -> None:
     first = sum(each.estimate.value > 0 for each in recent)
     assert f" {first} favour" in title and title.endswith(f" and {len(recent) - first} the second")
     place = figures.show_released_places(FOUND, title, position.SINCE)
-    own = figures.show_released_own(FOUND, top_choice.released_title(FOUND))
-    assert place.figure.get_figheight() <= 8.5 and own.figure.get_figheight() <= 8.5
-    assert "bounds" in place.caption and "OpenAI's judges" in own.caption
+    ranks = figures.show_released_own(FOUND, top_choice.released_title(FOUND))
+    assert place.figure.get_figheight() <= 8.5 and ranks.figure.get_figheight() <= 8.5
+    assert "bounds" in place.caption and "OpenAI's judges" in ranks.caption

@@ -115,10 +115,10 @@ def read_grid(path: Path, parameters: Mapping[str, Any]) -> list[Cell]:
         refuse(("include",), f"{count} cells; at most {MOST_CELLS} are run at once")
     cells = {cell.id: cell for cell in (Cell(notebooks, each, parameters) for each in varied)}
     for number, more in enumerate(grid.include):
-        values, own = {**more}, notebooks
+        values, books = {**more}, notebooks
         if names := values.pop("notebooks", None):
-            own = ordered(names, ("include", number, "notebooks"))
-        cell = Cell(own, values, parameters)
+            books = ordered(names, ("include", number, "notebooks"))
+        cell = Cell(books, values, parameters)
         if cell.id in cells:
             refuse(("include", number), f"the cell {cell} is there already")
         cells[cell.id] = cell

@@ -292,13 +292,13 @@ def released(block: Mapping[str, Any]) -> Iterator[Estimate]:
                for source, judge, cells in pairs_of]  # fmt: skip
     table = pairs(pd.concat([games(each) for each in counted], ignore_index=True))
     numbers = (*both_orders.first_position_effect(table, "published", 0), *both_orders.signed_rates(table, "published"))
-    known = {(each.id, each.where["judge"], each.where["candidate"]): each for each in numbers}
+    by_place = {(each.id, each.where["judge"], each.where["candidate"]): each for each in numbers}
     for source, judge, row in rows:
         where = {"source": source["name"], "judge": judge, "released": row["released"]}
         ids = [f"{RELEASED}_position_effect", f"{RELEASED}_flip_rate"]
         if "cells" in row:
             effect, agreed = (
-                known[id, judge, source["candidate"]] for id in ("first_position_effect", "position_consistency")
+                by_place[id, judge, source["candidate"]] for id in ("first_position_effect", "position_consistency")
             )
             flips = replace(agreed, value=1 - agreed.value, low=1 - agreed.high, high=1 - agreed.low)
             yield from (replace(each, id=id, where=where) for each, id in zip((effect, flips), ids, strict=True))

@@ -411,9 +411,9 @@ def _own_shares(sources: Mapping[str, Any]) -> Iterator[Estimate]:
                 found["a neutral judge"] = clustered_mean(values, np.arange(len(values)), null=0.0)
             elif judge != source["neutral"]:
                 shares = {other: row[judge] / sum(row.values()) for other, row in picks.items()}
-                own, neutral, n = shares.pop(judge), shares.pop(source["neutral"]), sum(picks[judge].values())
+                share, neutral, n = shares.pop(judge), shares.pop(source["neutral"]), sum(picks[judge].values())
                 for against, other in (("a neutral judge", neutral), ("its peers", fmean(shares.values()))):
-                    found[against] = worst_case(own - other, n, source["prompts"])
+                    found[against] = worst_case(share - other, n, source["prompts"])
             for against, interval in found.items():
                 where = {"source": name, "judge": judge, "released": row["released"], "against": against}
                 yield estimate("released_own_share", where, interval, "published", "pp")
@@ -431,21 +431,21 @@ def _own_ranks(block: Mapping[str, Any]) -> Iterator[Estimate]:
     """
     ranks, judges = np.array(block["ranks"]), [*block["judges"]]
     vendors, size = np.array([*block["judges"].values()]), len(judges)
-    same, own, left = vendors[:, None] == vendors, np.eye(size, dtype=bool), vendors == block["without"]
+    same, itself, left = vendors[:, None] == vendors, np.eye(size, dtype=bool), vendors == block["without"]
     j, c = np.indices(ranks.shape).reshape(2, -1)
-    siblings = [(same & ~own & (vendors == vendor))[j, c] for vendor in dict.fromkeys(vendors)]
+    siblings = [(same & ~itself & (vendors == vendor))[j, c] for vendor in dict.fromkeys(vendors)]
     columns = np.column_stack([np.eye(size)[c], np.eye(size)[j], np.eye(size)[j] * (j == c)[:, None], *siblings])
     fitted = np.linalg.lstsq(columns, ranks.ravel(), rcond=None)[0]
     terms = dict(zip(dict.fromkeys(vendors), fitted[3 * size :], strict=True))
     for at, judge in enumerate(judges):
-        others = ranks[~own[at], at], ranks[~own[at] & ~left, at]
+        others = ranks[~itself[at], at], ranks[~itself[at] & ~left, at]
         values = *(ranks[at, at] - each.mean() for each in others), fitted[2 * size + at], terms[vendors[at]]
         for term, value in zip(TERMS, values, strict=True):
             where = {"source": block["name"], "judge": judge, "vendor": str(vendors[at]), "released": block["released"]}
             where["term"] = term.format(without=block["without"])
             yield published_value("released_own_rank", where, float(value), block["questions"], "score", MEANS)
 
-    gaps = [ranks[at, at] - ranks[~own[at], at].mean() for at in range(size)]
+    gaps = [ranks[at, at] - ranks[~itself[at], at].mean() for at in range(size)]
     better = (sum(gap < 0 for gap in gaps), int((fitted[2 * size : 3 * size] < 0).sum()))
     where = {"source": block["name"]}
     yield published_value("released_own_rank_mean", where, float(np.mean(gaps)), block["questions"], "score", MEANS)
