@@ -66,6 +66,7 @@ class Model:
     api_key_env: str | None = None
     price: Price | None = None
     retires: str | None = None
+    released: str | None = None
     timeout_seconds: float = 600.0
     concurrency: int | None = None
     knowledge: Mapping[str, Question] = field(default_factory=dict, repr=False, compare=False, hash=False)

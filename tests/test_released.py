@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import figures, paths
+from helpers import figures, paths, run
 from helpers.biases import accuracy, cognitive, position, protocol, top_choice, verbosity
 from helpers.biases.top_choice import rates
-from helpers.config import read_yaml
+from helpers.config import ConfigError, load_models, read_yaml
+from helpers.config.models import model_of
 from helpers.types import Estimate
+from tests.runs import full_run
 
 READ = {"A": "A>B", "tie": "A=B", "B": "B>A"}
 
@@ -108,6 +111,16 @@ def test_at_least_thirty_judges_since_2025_have_an_effect_or_the_reason_why_not(
     recent = [each for each in FOUND if each.id in ids and each.where["released"] >= "2025"]
     assert all(each.method for each in recent if np.isnan(each.low))
     assert len({each.where["judge"] for each in recent}) >= 30
+
+
+def test_the_provenance_of_a_run_names_the_months_of_its_judges() -> None:
+    models, done = load_models(), full_run()
+    assert "Released" not in run.provenance(done)
+    assert [models[name].released for name in ("claude_fast", "gpt_fast")] == ["2025-10", "2025-08"]
+    real = replace(done, experiment=replace(done.experiment, judges=(models["claude_fast"], models["gpt_thinking"])))
+    assert "Released: claude_fast 2025-10, gpt_thinking 2025-12." in run.provenance(real)
+    with pytest.raises(ConfigError, match=r"model 'a'.*released = '2025'"):
+        model_of("a", {"provider": "openai", "model_id": "x", "vendor": "v", "released": "2025"}, "m.yaml, model 'a'")
 
 
 # --- what the rows have -----------------------------------------------------------------------------------------------

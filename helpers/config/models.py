@@ -23,6 +23,7 @@ AUDITED = "audit_"
 RULES = "rules"
 Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Knowledge = Mapping[str, Question] | None
 
 
 def _of_simulated_models(value: dict[str, Any], entry: ValidationInfo) -> dict[str, Any]:
@@ -89,11 +90,12 @@ class ModelEntry(Strict):
     api_key_env: str | None = Field(None, pattern="^[A-Za-z_][A-Za-z0-9_]*$", description=fault("api_key_env"))
     price: PriceEntry | None = None
     retires: str | None = None
+    released: str | None = Field(None, pattern=r"^20\d\d-(0[1-9]|1[0-2])$")
     timeout_seconds: Rate = 600.0
     concurrency: int | None = Field(None, ge=1)
 
 
-def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | None = None) -> dict[str, Model]:
+def load_models(path: Path = paths.MODELS, knowledge: Knowledge = None) -> dict[str, Model]:
     """All models of a models.yaml by name; simulated ones are given what they know."""
     models = {}
     for name, values in read_dict(path, "an entry a model").items():
@@ -103,9 +105,7 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
     return models
 
 
-def model_of(
-    name: Any, values: Any, where: str, path: Path | None = None, knowledge: Mapping[str, Question] | None = None
-) -> Model:
+def model_of(name: Any, values: Any, where: str, path: Path | None = None, knowledge: Knowledge = None) -> Model:
     """The model that an entry means, in the file at `path` if any; ConfigErrors begin with `where`."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise ConfigError(f"{where}: {line_words(path, (name,))}names are {NAME_FORM}")

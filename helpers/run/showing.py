@@ -85,6 +85,8 @@ def provenance(asked: Asked) -> str:
     for judge, several in _returned(judgments).items():
         if len(several) > 1:
             text += f" Careful: {judge} answered as {' and '.join(several)}; differences can be those of the models."
+    if months := [f"{judge.name} {judge.released}" for judge in asked.experiment.judges if judge.released]:
+        text += f" Released: {', '.join(months)}."
     if asked.unjudged and ("task" in frame or "games" in frame):
         unfit = _count(sum(map(len, asked.unjudged.values())), "answer")
         why = "missing, cut, empty or refused" + (", or without a letter or a reason" if "task" in frame else "")
