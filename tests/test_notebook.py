@@ -29,6 +29,8 @@ from tests.runs import as_published, full_run, settled
 
 NAME = "01_mt_bench_blind"
 NOTEBOOK = paths.NOTEBOOKS / f"{NAME}.ipynb"
+#: Figures of published data alone.
+REAL = ("published_self_preference", "released_own")
 FIGURES = ("judge_vendor_heatmap", "self_preference", "categories", "tiers", "positions", "power")
 TABLES = ("top1_rate", "self_preference", "metrics", "categories", "sensitivity")
 
@@ -58,7 +60,7 @@ def test_plain_papermill_runs_it_from_any_folder_and_touches_no_tracked_file(ran
     assert ran.plain.returncode == 0, ran.plain.stderr
     assert (ran.elsewhere / "out.ipynb").is_file()
     assert ran.touched == []
-    assert set(ran.first) == results_of((*FIGURES, "published_self_preference"), TABLES)
+    assert set(ran.first) == results_of((*FIGURES, *REAL), TABLES)
 
 
 def test_our_own_runner_does_the_same_and_says_where_the_report_is(ran: SimpleNamespace) -> None:
@@ -97,11 +99,9 @@ def test_run_json_holds_commit_time_versions_and_money(ran: SimpleNamespace) -> 
 def test_simulated_results_say_so_on_their_face(ran: SimpleNamespace) -> None:
     captions = re.split(r"^## ", ran.second["captions.md"].decode(), flags=re.MULTILINE)[1:]
     by_name = {part.split("\n", 1)[0]: part for part in captions}
-    assert set(by_name) == {f"Figure {n}" for n in (*FIGURES, "published_self_preference")} | {
-        f"Table {n}" for n in TABLES
-    }
+    assert set(by_name) == {f"Figure {n}" for n in (*FIGURES, *REAL)} | {f"Table {n}" for n in TABLES}
     for name, text in by_name.items():
-        assert ("SIMULATED" in text) == (name != "Figure published_self_preference"), name
+        assert ("SIMULATED" in text) == (name.removeprefix("Figure ") not in REAL), name
     for name in TABLES:
         assert b"SIMULATED" in ran.second[f"{name}.tex"]
         rows = ran.second[f"{name}.csv"].decode().splitlines()
