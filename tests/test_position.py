@@ -675,6 +675,7 @@ def test_every_number_is_declared_and_every_declaration_measured() -> None:
     ids = {each.id for each in found} | {"leaderboard_contrast", "flip_correlation", "one_sided_share"}
     published = {"published_lines", "class_lines", "pattern_lines", "significant_bias_of_planned", "equal_verdicts"}
     published |= {"consistent_answer_rate", "answers_read", "both_order_inconsistent"}
+    published |= {"released_position_effect", "released_flip_rate"}
     assert ids | published == declared_ids("position", found) and not ids & published
     for each in found:
         assert {"judge", "candidate"} <= set(each.where) and each.data == "folder"
