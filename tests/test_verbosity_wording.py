@@ -297,7 +297,8 @@ def test_shares_of_the_longer_output_are_means_over_instances_with_their_t_inter
 def test_published_numbers_come_out_or_say_why_not() -> None:
     said = claims.load_claims(FOLDER / "claims.yaml")
     checked = claims.check(said, PUBLISHED)
-    assert Counter(checked["status"]) == {"reproduced": 30, "not derivable": 2}
+    llmbar = checked[~checked["id"].str.startswith("recent_")]
+    assert Counter(llmbar["status"]) == {"reproduced": 30, "not derivable": 2}
     changes = " ".join((paths.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split())
     assert f"{len(said)} published numbers checked" in changes
 
@@ -305,7 +306,7 @@ def test_published_numbers_come_out_or_say_why_not() -> None:
 def test_claims_are_those_of_the_published_statistics(real_data: Path) -> None:
     table = json.loads((real_data / "pairwise" / "expected_values.json").read_text(encoding="utf-8"))["llmbar"]["stats"]
     for claim in claims.load_claims(FOLDER / "claims.yaml"):
-        if claim.estimand:
+        if claim.estimand and not claim.id.startswith("recent_"):
             cell = table[f"Adversarial/Manual|{claim.where['judge'].replace('/', '|')}"]
             assert claim.published == cell["published"]["correct_both"]
 
