@@ -647,9 +647,9 @@ def test_every_number_is_declared_once_and_has_its_unit() -> None:
     letters = [each["choice"].map(lambda at: "KLMNPQRSTUV"[int(at)], na_action="ignore") for each in parts]
     parts = [each.assign(order=VALUES, letters=said) for each, said in zip(parts, letters, strict=True)]
     found = measure(pd.concat([*parts, gamble_frame(world, rng), selection_frame(world, rng)]), "simulated", 1)
-    # Of published means alone a number has no interval.
+    # Of published means alone a number has no interval; anchors of recent judges are counted by their source.
     every = load_numbers("cognitive").estimands
-    declared = {id: each for id, each in every.items() if each.interval != "none"}
+    declared = {id: each for id, each in every.items() if each.interval != "none" and not id.startswith("released_")}
     assert {each.id for each in found} == set(declared)
     assert all(each.unit == declared[each.id].unit for each in found)
     assert {each.cluster for each in declared.values()} == {"scenario"}
