@@ -138,7 +138,7 @@ def show_released_places(
             found = at.get((id, source, judge, released))
             rows.append(Row(short(judge, 28), found, "published", source, panel, look=mark, absent="not counted"))
         older = Estimate(id, {}, middle[id], unit="pp")
-        rows.append(Row("median", older, "published", f"{len(others[EFFECT])} older comparisons", panel, look=OTHERS))
+        rows.append(Row("median", older, "published", f"{len(others[EFFECT])} other comparisons", panel, look=OTHERS))
     drawn = plot_intervals(rows, look, {RELEASED[effect]: "pp", RELEASED[flips]: "%"}, alike=False, title=title)
     words = (
         f"{title}. Right of the dashed line: for the first place. A share of changed verdicts bounds what a place can "
