@@ -185,7 +185,9 @@ def test_every_block_of_counts_says_where_it_is_from(counts):
     assert len(blocks) == len(counts) + 1
     for block in blocks:
         assert set(block["source"]) == {"repository", "path", "commit"}
-        assert len(block["source"]["commit"]) in (8, 40) and "facts only" in block["licence"]
+        # Of some sources of 2026 only the beginning is on record.
+        assert len(block["source"]["commit"]) in ((8, 40) if "asked" in block else (40,))
+        assert "facts only" in block["licence"]
 
 
 @pytest.mark.skipif("REAL_DATA" not in os.environ, reason="REAL_DATA does not name the folder of public data")

@@ -264,6 +264,9 @@ def test_every_number_is_declared_once(estimates: list[Estimate]) -> None:
     over = {"flip_correlation", "one_sided_share"}  # over comparisons, not over their verdicts
     counted = [each for each in estimates if each.id not in over and not each.id.startswith("released_")]
     assert all(each.method.startswith(marked) for each in counted)
+    recent = [each for each in estimates if each.id.startswith("released_")]
+    methods = ("question-clustered", "Wilson", "worst case", "only the share", "as printed, no interval")
+    assert recent and all(each.method.startswith(methods) for each in recent)
 
 
 def test_three_labels_are_not_read_as_five(estimates: list[Estimate]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import figures, paths, run
+from helpers import claims, figures, paths, run
 from helpers.biases import accuracy, cognitive, position, protocol, top_choice, verbosity
 from helpers.biases.top_choice import rates
 from helpers.config import ConfigError, load_models, read_yaml
@@ -53,10 +53,6 @@ EFFECTS = {
         **{"GPT-4.1-mini": 3.5, "Claude Haiku 3.5": 5.2, "Kimi K2 0905": 6.9, "GPT-4.1": 14.2, "Qwen2.5 72B": 14.6},
         **{"Llama 3.1 405B": 18.9, "GPT-4o-mini": 29.7, "Llama 3.1 70B": 38.8, "GPT-4o": 47.5, "Llama 3.1 8B": 48.6},
         "Qwen2.5 7B": 52.4,
-    },
-    "llm-judge-bias": {
-        **{"Qwen3.7-Max": 38.5, "DeepSeek V4 Flash": 22.9, "Claude Opus 4.8": -16.7, "Gemini 3.5 Flash": 9.4},
-        "GPT-5.6 sol": 7.3,
     },
 }
 
@@ -123,6 +119,16 @@ def test_the_provenance_of_a_run_names_the_months_of_its_judges() -> None:
         model_of("a", {"provider": "openai", "model_id": "x", "vendor": "v", "released": "2025"}, "m.yaml, model 'a'")
 
 
+@pytest.mark.parametrize("name", ["mt_bench_blind", "arena_hard_position_bias", "verbosity_style", "overview"])
+def test_every_claim_on_recent_judges_has_the_status_that_it_expects(name: str) -> None:
+    every = [each for each in claims.load_claims(paths.EXPERIMENTS / name / "claims.yaml") if "recent_" in each.id]
+    checked = claims.check(every, FOUND)
+    assert len(every) >= 4 and claims.unexpected(every, checked).empty
+    shifted = [replace(each, value=each.value + 0.02) if each.id.startswith("released_") else each for each in FOUND]
+    missed = set(claims.unexpected(every, claims.check(every, shifted))["id"])
+    assert missed >= {each.id for each in every if each.expect != "differs"}
+
+
 # --- what the rows have -----------------------------------------------------------------------------------------------
 
 
@@ -173,8 +179,6 @@ def test_counts_and_means_are_those_of_their_files(real_data: Path) -> None:
     sums = sorted(map(tuple, rows.groupby("judge")[["first", "second"]].sum().to_numpy().tolist()))
     assert sums == sorted((row["first"], row["second"]) for row in PLACE["self-rec-framework"]["judges"].values())
     picks = pd.read_json(folder / "avran_four_way_counts" / "counts.json", typ="series")
-    slots = sorted((each["1"] + each["2"], each["3"] + each["4"]) for each in picks["slots"].values())
-    assert slots == sorted((row["first"], row["second"]) for row in PLACE["llm-judge-bias"]["judges"].values())
     mine = block("mt_bench_blind", "released_shares")["counts"]["llm-judge-bias"]["judges"].values()
     assert sorted(map(sorted, (w.values() for w in picks["winners"].values()))) == sorted(
         sorted(row["picks"].values()) for row in mine
@@ -189,6 +193,27 @@ def test_counts_and_means_are_those_of_their_files(real_data: Path) -> None:
     assert [(row["peer"], row["self"], row["leniency"]) for row in mine] == list(
         scores.itertuples(index=False, name=None)
     )
+
+
+def test_anchors_and_empty_texts_are_counted_by_task(real_data: Path) -> None:
+    """Items and verdicts of one task are one cluster: 11 carry an interval, 8 do not."""
+    folder = real_data / "judges_2026"
+    rows = pd.read_csv(folder / "judge_bias_battery" / "anchoring.csv").pivot(
+        index=["judge", "item"], columns="condition", values="score"
+    )
+    for name, id in {"Llama 3.1 8B": "Meta-Llama-3.1-8B-Instruct", "GLM-4 9B": "glm-4-9b-chat"}.items():
+        moved = (rows["anchored"] - rows["unanchored"])[id]
+        found = number("released_anchor_shift", judge=name)
+        assert (found.value, found.n, found.clusters) == (pytest.approx(moved.mean()), 12, 11)
+        assert found.low < found.value < found.high
+    empty = pd.read_csv(folder / "selfbias_luna_mini_haiku" / "recuse_known_loser.csv", dtype=str)
+    mine = empty[empty["judge"] == "claude-haiku-4-5"]
+    shown = mine["candidates"].str.split("|", expand=True)
+    lost = np.where(mine["verdict"] == "A", shown[0], shown[1]) != mine["gold"]
+    found = number("released_loser_rate", judge="Claude Haiku 4.5", loser="an empty text")
+    tasks = mine["question"].str.partition(":")[0].nunique()
+    assert (found.value, found.n, found.clusters) == (pytest.approx(lost.mean()), len(mine), tasks)
+    assert np.isnan(found.low) and "below 10" in found.method
 
 
 def test_scores_asked_eight_times_are_those_of_the_rows(real_data: Path) -> None:

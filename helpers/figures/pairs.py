@@ -142,8 +142,8 @@ def show_released_places(
     drawn = plot_intervals(rows, look, {RELEASED[effect]: "pp", RELEASED[flips]: "%"}, alike=False, title=title)
     words = (
         f"{title}. Right of the dashed line: for the first place. A share of changed verdicts bounds what a place can "
-        f"do, and does not measure it. Grey: judges released before {since}, and other published comparisons. Sources "
-        "that print no more than such shares are left out."
+        f"do, and does not measure it. Grey: judges released before {since}, and in the last row the median of other "
+        "published comparisons. Sources that print no more than such shares are left out."
     )
     texts = caption(words + drawn.words, shown, (), COMPARISONS), alt(title, shown, RELEASED, most=72)
     return drawn.finished(name, *texts)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import clustered_mean, estimate
+from ...stats.intervals import clustered, estimate
 from ...types import Estimate, RatioScale
 from ..protocol import published_count
 from . import metrics as forms
@@ -251,9 +251,8 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     found += [*_directions(grid), *_counts(published, expected), *from_notebook(published)]
     for source, counted in published["released"]["counts"].items():
         for judge, row in counted["judges"].items():
-            moved = np.repeat([*row["moved"]], [*row["moved"].values()]).astype(float)
             where = {"source": source, "judge": judge, "released": row["released"]}
-            interval = clustered_mean(moved, np.arange(len(moved)), null=0.0)
+            interval = clustered(np.array(row["moved"]), np.array(row["items"]))
             found.append(estimate("released_anchor_shift", where, interval, "published", "score"))
     return found
 

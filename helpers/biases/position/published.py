@@ -297,9 +297,8 @@ def released(block: Mapping[str, Any]) -> Iterator[Estimate]:
         where = {"source": source["name"], "judge": judge, "released": row["released"]}
         ids = [f"{RELEASED}_position_effect", f"{RELEASED}_flip_rate"]
         if "cells" in row:
-            effect, agreed = (
-                by_place[id, judge, source["candidate"]] for id in ("first_position_effect", "position_consistency")
-            )
+            at_place = judge, source["candidate"]
+            effect, agreed = (by_place[id, *at_place] for id in ("first_position_effect", "position_consistency"))
             flips = replace(agreed, value=1 - agreed.value, low=1 - agreed.high, high=1 - agreed.low)
             yield from (replace(each, id=id, where=where) for each, id in zip((effect, flips), ids, strict=True))
         elif "first" in row:

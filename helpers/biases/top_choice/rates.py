@@ -510,10 +510,5 @@ def released_finding(published: Mapping[str, Any], estimates: Sequence[Estimate]
     points.append(
         f"- **{scores['name']}** ({scores['month']}; {scores['asked']}), self minus peers, and without leniency:"
     )
-    both = ("self minus peers", "without leniency")
-    points.append(
-        "  - "
-        + "; ".join(f"{name} {at[name, both[0]]:+.2f}, {at[name, both[1]]:+.2f}" for name in scores["judges"])
-        + "."
-    )
-    return "\n".join(points)
+    both = ((name, *(at[name, term] for term in ("self minus peers", "without leniency"))) for name in scores["judges"])
+    return "\n".join([*points, f"  - {'; '.join(f'{name} {gap:+.2f}, {rest:+.2f}' for name, gap, rest in both)}."])

@@ -174,8 +174,12 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     for source, counted in published["released"]["counts"].items():
         for judge, row in counted["judges"].items():
             where = {"source": source, "judge": judge, "released": row["released"]}
-            found += [protocol.published_rate("released_loser_rate", where | {"loser": loser}, *picked)
-                      for loser, picked in row["picked"].items()]  # fmt: skip
+            for loser, (k, n) in row["picked"].items():
+                id, at = "released_loser_rate", where | {"loser": loser}
+                if isinstance(k, list):  # by task
+                    found.append(estimate(id, at, clustered(np.array(k), np.array(n), null=None), "published"))
+                else:
+                    found.append(protocol.published_rate(id, at, k, n))
     return found
 
 
