@@ -407,17 +407,20 @@ def published(counts: Mapping[str, Any]) -> list[Estimate]:
 
 
 def _of_recent(block: Mapping[str, Any]) -> Iterator[Estimate]:
-    """Of recent judges `released_family_gap` and `released_ensembling_gain`; `where` says how ties count."""
+    """Of recent judges `released_family_gap`, `released_accuracy` and `released_ensembling_gain`; `where` has ties."""
     for name, source in block["counts"].items():
         for judge, row in source["judges"].items():
             where = {"source": name, "judge": judge, "released": row["released"]}
             for gain in row.get("gains", ()):
-                for ties in ("ties wrong", "ties shared"):
-                    (total, squares), n = gain[ties], gain["items"]
+                at = where | {"temperature": gain["temperature"]}
+                for key in ("right", "ties wrong", "ties shared"):
+                    (total, squares), n = gain[key], gain["items"]
                     se = math.sqrt((squares - total**2 / n) / (n - 1) / n)
-                    place = where | {"temperature": gain["temperature"], "ties": ties}
                     interval = t_interval(total / n, se, n - 1, n, n, "t over items")
-                    yield estimate("released_ensembling_gain", place, interval, "published", "pp")
+                    if key == "right":
+                        yield estimate("released_accuracy", at, interval, "published")
+                    else:
+                        yield estimate("released_ensembling_gain", at | {"ties": key}, interval, "published", "pp")
             if "picks" in row:
                 people = source["people"][row["model"]]
                 why = "no interval: printed as shares"
@@ -499,7 +502,7 @@ def finding(estimates: Sequence[Estimate]) -> str:
 
 def released_finding(block: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
     """What is left of two published claims on recent judges once ties are counted alike, source by source."""
-    found = conclusions("accuracy", estimates, "released_family_gap", "released_ensembling_gain")
+    found = conclusions("accuracy", estimates, "released_family_gap", "released_accuracy", "released_ensembling_gain")
     return f"{text_of('accuracy', 'released')}\n\n{by_source(block, found)}"
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from operator import itemgetter
+from textwrap import indent
 from typing import Any
 
 import pandas as pd
@@ -367,10 +368,7 @@ def by_source(block: Mapping[str, Any], found: Sequence[Conclusion], subject: st
     points = []
     for name, source in block["counts"].items():
         mine = lines([each for each in found if each.estimate.where["source"] == name], subject, inline=True)
-        points += [
-            f"- **{name}** ({source['month']}; {source['asked']}):",
-            *(f"  {each}" for each in mine.splitlines()),
-        ]
+        points.append(f"- **{name}** ({source['month']}; {source['asked']}):\n{indent(mine, '  ')}")
     return "\n".join(points)
 
 

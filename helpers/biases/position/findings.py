@@ -417,9 +417,7 @@ SINCE = "2025"
 def released_title(estimates: Sequence[Estimate]) -> str:
     """What the comparisons of recent judges show, as a title: how many favour which place."""
     found = conclusions(estimates, "released_position_effect")
-    recent = [
-        each for each in found if each.estimate.where["released"] >= SINCE and not math.isnan(each.estimate.value)
-    ]
+    recent = [c for c in found if c.estimate.where["released"] >= SINCE and not math.isnan(c.estimate.value)]
     first, second = (sum(_sign(each) == sign for each in recent) for sign in (1, -1))
     return (
         f"Of {len(recent)} comparisons by judges released since {SINCE}, {first} favour{'s' * (first == 1)} the first "
@@ -436,15 +434,12 @@ def released_finding(block: Mapping[str, Any], estimates: Sequence[Estimate]) ->
         for each in found:
             where, number = each.estimate.where, each.estimate
             if where["source"] == name:
-                about = f"{where['judge']} ({where['released']})"
-                judged.setdefault(clause([each]), []).append(
-                    f"{about} {number}" if number.value == number.value else about
-                )
+                about = "" if math.isnan(number.value) else f" {number}"
+                judged.setdefault(clause([each]), []).append(f"{where['judge']} ({where['released']}){about}")
         changed = [e.value for e in estimates if e.id == "released_flip_rate" and e.where["source"] == name]
         clauses = [f"*{words}*: {', '.join(names)}" for words, names in judged.items()]
         clauses += [f"verdicts change with the order in {protocol.span(changed)} of pairs"] if changed else []
         clauses += [source["beside"]] if "beside" in source else []
-        points.append(
-            f"- **{name}** ({source['month']}; {source['asked']}; {source['compared']}): {'; '.join(clauses)}."
-        )
+        asked = f"{source['month']}; {source['asked']}; {source['compared']}"
+        points.append(f"- **{name}** ({asked}): {'; '.join(clauses)}.")
     return "\n".join(points)

@@ -457,12 +457,19 @@ MEANS = "no interval: only means are published"
 
 
 def _own_scores(block: Mapping[str, Any]) -> Iterator[Estimate]:
-    """`released_own_score`: a judge's score of its own answers less what others gave them, and without its leniency."""
+    """`released_own_score`: a judge's score of its own answers less what others gave them, and without its leniency.
+
+    `released_score_shift`: what the others give more where names are shown, or a candidate always has one place.
+    """
     for judge, row in block["judges"].items():
         gap = row["self"] - row["peer"]
         for term, value in (("self minus peers", gap), ("without leniency", gap - row["leniency"])):
             where = {"source": block["name"], "judge": judge, "released": row["released"], "term": term}
             yield published_value("released_own_score", where, value, block["questions"], "score", MEANS)
+        for key, condition in (("named", "names shown"), ("fixed", f"always in place {row['place']}")):
+            where = {"source": block["name"], "candidate": judge, "released": row["released"], "condition": condition}
+            shift = row[key] - row["peer"]
+            yield published_value("released_score_shift", where, shift, block["questions"], "score", MEANS)
 
 
 def published_finding(estimates: list[Estimate]) -> str:
@@ -497,18 +504,15 @@ def released_finding(published: Mapping[str, Any], estimates: Sequence[Estimate]
     """What recent judges make of their own vendor's answers, source by source, with what was asked there and when."""
     shares, ranks, scores = (published[f"released_{name}"] for name in ("shares", "ranks", "scores"))
     points = [f"**{released_title(estimates)}.** {text_of('top_choice', 'released')}", ""]
-    points.append(
-        by_source(shares, conclusions("top_choice", estimates, "released_own_share"), "{judge} against {against}")
-    )
-    ids = ("released_own_rank", "released_own_score")
-    at = {(e.where["judge"], e.where["term"]): e.value for e in estimates if e.id in ids}
+    found = conclusions("top_choice", estimates, "released_own_share")
+    points.append(by_source(shares, found, "{judge} against {against}"))
+    at = {(e.where["judge"], e.where["term"]): f"{e.value:+.2f}" for e in estimates if {"judge", "term"} <= {*e.where}}
     terms = [term.format(without=ranks["without"]) for term in TERMS]
     points.append(f"- **{ranks['name']}** ({ranks['month']}; {ranks['asked']}), in places, below 0 better:")
-    points += [
-        f"  - {judge}: {', '.join(f'{term} {at[judge, term]:+.2f}' for term in terms)}." for judge in ranks["judges"]
-    ]
-    points.append(
-        f"- **{scores['name']}** ({scores['month']}; {scores['asked']}), self minus peers, and without leniency:"
-    )
-    both = ((name, *(at[name, term] for term in ("self minus peers", "without leniency"))) for name in scores["judges"])
-    return "\n".join([*points, f"  - {'; '.join(f'{name} {gap:+.2f}, {rest:+.2f}' for name, gap, rest in both)}."])
+    points += [f"  - {name}: {', '.join(f'{term} {at[name, term]}' for term in terms)}." for name in ranks["judges"]]
+    asked = f"{scores['month']}; {scores['asked']}"
+    points.append(f"- **{scores['name']}** ({asked}), self minus peers, and without leniency:")
+    both = (f"{name} {at[name, 'self minus peers']}, {at[name, 'without leniency']}" for name in scores["judges"])
+    shifts = [e.value for e in estimates if e.where.get("condition") == "names shown"]
+    shown = f"With names shown the others' scores move by {min(shifts):+.2f} to {max(shifts):+.2f}."
+    return "\n".join([*points, f"  - {'; '.join(both)}.", f"  - {shown}"])
