@@ -273,7 +273,6 @@ def _both_orders(block: Mapping[str, Any]) -> Iterator[Estimate]:
         yield _clustered("both_order_inconsistent", where | {"turn": turn}, inconsistent, judgments[turn])
 
 
-RELEASED = "released"
 #: Why a source has no effect.
 FLIPS_ALONE = "only the share of pairs whose verdict changes is published, not which place they favour"
 
@@ -288,14 +287,14 @@ def released(block: Mapping[str, Any]) -> Iterator[Estimate]:
     at = {name: dict(source, name=name, candidate=source["compared"]) for name, source in block["counts"].items()}
     rows = [(source, judge, row) for source in at.values() for judge, row in source["judges"].items()]
     pairs_of = [(source, judge, row["cells"]) for source, judge, row in rows if "cells" in row]
-    counted = [_of_cells(RELEASED, {"baseline": "", **source}, block["verdicts"], cells, judge=judge)
+    counted = [_of_cells("released", {"baseline": "", **source}, block["verdicts"], cells, judge=judge)
                for source, judge, cells in pairs_of]  # fmt: skip
     table = pairs(pd.concat([games(each) for each in counted], ignore_index=True))
     numbers = (*both_orders.first_position_effect(table, "published", 0), *both_orders.signed_rates(table, "published"))
     by_place = {(each.id, each.where["judge"], each.where["candidate"]): each for each in numbers}
     for source, judge, row in rows:
         where = {"source": source["name"], "judge": judge, "released": row["released"]}
-        ids = [f"{RELEASED}_position_effect", f"{RELEASED}_flip_rate"]
+        ids = ["released_position_effect", "released_flip_rate"]
         if "cells" in row:
             at_place = judge, source["candidate"]
             effect, agreed = (by_place[id, *at_place] for id in ("first_position_effect", "position_consistency"))

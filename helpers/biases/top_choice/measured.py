@@ -174,8 +174,10 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
             parts.append(card_line(judge, SELF_PREFERENCE, [found[vendor]]))
         if judge in lost:
             parts.append(card_line(judge, UNREADABLE, [lost[judge]]))
-    recent = protocol.by_judge(protocol.conclusions("top_choice", estimates, "released_own_share"))
-    return parts + [card_line(judge, SELF_PREFERENCE, several, "{source}") for judge, several in recent.items()]
+    # Peers have preferences of their own; a judge of no vendor has none of these vendors'.
+    recent = protocol.conclusions("top_choice", estimates, "released_own_share")
+    neutral = protocol.by_judge(each for each in recent if each.estimate.where["against"] == "a neutral judge")
+    return parts + [card_line(judge, SELF_PREFERENCE, several, "{source}") for judge, several in neutral.items()]
 
 
 def vendor_of(judge: str, vendors: Mapping[str, object], stated: Mapping[str, str] | None) -> str:

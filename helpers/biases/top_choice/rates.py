@@ -462,14 +462,13 @@ def _own_scores(block: Mapping[str, Any]) -> Iterator[Estimate]:
     `released_score_shift`: what the others give more where names are shown, or a candidate always has one place.
     """
     for judge, row in block["judges"].items():
-        gap = row["self"] - row["peer"]
+        gap, size = row["self"] - row["peer"], block["questions"]
         for term, value in (("self minus peers", gap), ("without leniency", gap - row["leniency"])):
             where = {"source": block["name"], "judge": judge, "released": row["released"], "term": term}
-            yield published_value("released_own_score", where, value, block["questions"], "score", MEANS)
+            yield published_value("released_own_score", where, value, size, "score", MEANS)
         for key, condition in (("named", "names shown"), ("fixed", f"always in place {row['place']}")):
             where = {"source": block["name"], "candidate": judge, "released": row["released"], "condition": condition}
-            shift = row[key] - row["peer"]
-            yield published_value("released_score_shift", where, shift, block["questions"], "score", MEANS)
+            yield published_value("released_score_shift", where, row[key] - row["peer"], size, "score", MEANS)
 
 
 def published_finding(estimates: list[Estimate]) -> str:
