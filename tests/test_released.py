@@ -99,9 +99,25 @@ NUMBERS = [
     ("released_family_gap", {"judge": "GPT-4o", "ties": "decided votes"}, -0.005),
     ("released_accuracy", {"judge": "GPT-5.4", "temperature": "0"}, 0.734),
     ("released_accuracy", {"judge": "Claude Haiku 4.5"}, 0.715),
-    ("released_ensembling_gain", {"judge": "GPT-5.4", "temperature": "1", "ties": "ties shared"}, 0.037),
-    ("released_ensembling_gain", {"judge": "GPT-5.4-nano", "ties": "ties wrong"}, 0.192),
     ("released_loser_rate", {"judge": "Claude Haiku 4.5", "loser": "an empty text"}, 0.402),
+    ("released_loser_rate", {"judge": "GPT-5.6-luna", "loser": "an empty text"}, 0.196),
+    ("released_loser_rate", {"judge": "GPT-5-mini", "loser": "an empty text"}, 0.029),
+    *(
+        ("released_ensembling_gain", {"judge": judge, "temperature": temperature, "ties": ties}, gain)
+        for judge, temperature, gains in [
+            ("GPT-5.4", "0", (0.037, 0.014)),
+            ("GPT-5.4", "1", (0.093, 0.037)),
+            ("GPT-5.4-mini", "1", (0.133, 0.058)),
+            ("GPT-5.4-nano", "1", (0.192, 0.109)),
+            ("Claude Sonnet 4.6", "default", (0.105, 0.042)),
+            ("Claude Haiku 4.5", "default", (0.131, 0.066)),
+        ]
+        for ties, gain in zip(("ties wrong", "ties shared"), gains, strict=True)
+    ),
+    *(
+        ("released_own_score", {"judge": judge, "term": "without leniency"}, score)
+        for judge, score in {"Grok 4.1 fast": 0.27, "Claude Opus 4.5": 0.47, "Sonar Pro": -0.82}.items()
+    ),
 ]
 
 
