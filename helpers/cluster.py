@@ -57,7 +57,7 @@ def dask(address: str, workers: int | None = None, needs: Sequence[str] = (), ru
             members = Workers(client, needs)
             members.look()
             members.refuse()
-            if not members.told:
+            if not members.faults:
                 notice(f"waiting for the first worker of {address}")
             tokens: list[str] = []
 
@@ -105,8 +105,8 @@ def _check_scheduler(distributed: Any, address: str) -> None:
     try:
         asyncio.run(asyncio.wait_for(heard(), CONNECT_SECONDS))
     except TimeoutError:
-        told = f"{address}: something listens there, but no Dask scheduler answered in {CONNECT_SECONDS} s"
-        raise OSError(told) from None
+        words = f"{address}: something listens there, but no Dask scheduler answered in {CONNECT_SECONDS} s"
+        raise OSError(words) from None
 
 
 def remote(task: Task, run: Runner = execute, needs: Sequence[str] = ()) -> Outcome:
@@ -120,18 +120,18 @@ def remote(task: Task, run: Runner = execute, needs: Sequence[str] = ()) -> Outc
     if begun.is_set():
         raise Lost("the worker that ran this cell is gone")
     worker = distributed.get_worker()
-    if told := unready(task.code, needs, worker):
-        raise Unfit(worker.address, told)
+    if fault := unready(task.code, needs, worker):
+        raise Unfit(worker.address, fault)
     begun.set()
     # What cannot be removed afterwards (a file that somebody holds open) must not cost the replies that were read.
     with TemporaryDirectory(prefix="recuse-cell-", dir=worker.local_directory, ignore_cleanup_errors=True) as name:
         try:
             outcome = run_cell(task, Path(name), run)
         except Exception as error:  # its replies are merged all the same
-            told = redact(f"{type(error).__name__}: {error}")
-            outcome = Outcome(dict.fromkeys(task.cell.notebooks, told), spent_usd=task.budget_usd)
+            words = redact(f"{type(error).__name__}: {error}")
+            outcome = Outcome(dict.fromkeys(task.cell.notebooks, words), spent_usd=task.budget_usd)
         # Errors name files where they will lie: in the folder of the cell.
-        errors = {notebook: told.replace(f"{name}{os.sep}", "") for notebook, told in outcome.errors.items()}
+        errors = {notebook: words.replace(f"{name}{os.sep}", "") for notebook, words in outcome.errors.items()}
         return replace(outcome, errors=errors, files=packed(task, Path(name)))
 
 
@@ -154,19 +154,19 @@ class Unfit(Exception):
 
 @dataclass
 class Workers:
-    """The workers of a cluster: by address what keeps each from running cells; calls `bound` to some of them."""
+    """The workers of a cluster: `faults` keep one at an address from running cells, "" none; `bound` wait for some."""
 
     client: Any
     needs: Sequence[str]
-    told: dict[str, str] = field(default_factory=dict)
+    faults: dict[str, str] = field(default_factory=dict)
     bound: dict[Future, list[str]] = field(default_factory=dict)
 
     def begin(self, *call: Any) -> Future:
         """Have this called on one that is fit; bound to those only where others are unfit, as Dask then waits."""
         fit = self.fit()
-        only = {"workers": fit, "allow_other_workers": True} if len(fit) < len(self.told) else {}
+        only = {"workers": fit, "allow_other_workers": True} if len(fit) < len(self.faults) else {}
         future = self.client.get_executor(pure=False, **only).submit(*call)
-        future.add_done_callback(self.hear)
+        future.add_done_callback(self.drop)
         if only:
             self.bound[future] = fit
         return future
@@ -174,34 +174,34 @@ class Workers:
     def look(self, tell: bool = False) -> None:
         """Ask those that have joined since, and `tell` of unfit ones; who does not answer is asked again next time."""
         there = self.client.nthreads()
-        for gone in self.told.keys() - there:
-            del self.told[gone]
+        for gone in self.faults.keys() - there:
+            del self.faults[gone]
         for future, those in list(self.bound.items()):  # Dask would let it wait for workers that are all gone
             if future.done() or there.keys().isdisjoint(those):
                 future.cancel()
                 del self.bound[future]
-        new = sorted(there.keys() - self.told)
-        said = self.client.run(unready, code(), self.needs, workers=new, on_error="return") if new else {}
-        for at, words in sorted(said.items()):
+        new = sorted(there.keys() - self.faults)
+        found = self.client.run(unready, code(), self.needs, workers=new, on_error="return") if new else {}
+        for at, words in sorted(found.items()):
             if not isinstance(words, OSError):
                 self.note(at, redact(str(words)), tell)
 
     def note(self, at: str, words: str, tell: bool = True) -> None:
         """Keep what is wrong with a worker, and `tell` it."""
-        self.told[at] = words
+        self.faults[at] = words
         if words and tell:
             notice(f"the worker at {at} {words}; until then it gets no cell")
 
     def fit(self) -> list[str]:
         """The addresses of those that can run cells."""
-        return sorted(at for at, words in self.told.copy().items() if not words)
+        return sorted(at for at, words in self.faults.copy().items() if not words)
 
     def refuse(self) -> None:
         """ConfigError where some are unfit, which names them."""
-        if wrong := [f"the worker at {at} {words}" for at, words in sorted(self.told.copy().items()) if words]:
+        if wrong := [f"the worker at {at} {words}" for at, words in sorted(self.faults.copy().items()) if words]:
             raise ConfigError("\n".join(wrong))
 
-    def hear(self, ended: Future) -> None:
+    def drop(self, ended: Future) -> None:
         """Give nothing more to a worker that was fit when it was asked and is not any more."""
         if not ended.cancelled() and isinstance(error := ended.exception(), Unfit):
             self.note(*error.args)

@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, partial
-from itertools import chain, count, islice
+from itertools import chain, count
 from pathlib import Path
 
 from .. import store
@@ -127,32 +127,28 @@ def total(
 
     A request with answers that are not written yet counts in each cell, unless all that two cells ask is the same.
     """
-    counted: set[Name] = set()
-    seen: set[str] = set()
-    plans: list[Plan] = []
-    adds: dict[str, float] = {}
-    missing: dict[str, frozenset[Name]] = {}
-    served = iter(asyncio.run(asking.served(*chain.from_iterable(experiments.values()))))
-    for id, several in experiments.items():
-        adds[id], missing[id] = 0.0, frozenset()
-        for experiment in islice(served, len(several)):
-            try:
-                stages, controls = stages_of(experiment) if experiment.judgments == "ask" else ({}, [])
-                trials = [trial for group in stages.values() for trial in group]
-                check_fit((trial.request for trial in trials), labels_of(trials), experiment.store)
-            except ValueError as error:
-                raise ConfigError(f"cell {cells[id]}: {error}") from None
-            missing[id] |= _missing(experiment, stages, controls)
-            if _signature(experiment, stages) in seen:
-                continue
-            seen.add(_signature(experiment, stages))
-            fresh = {
-                stage: [t.request for t in group if t.request.unwritten or _name(t.request) not in counted]
-                for stage, group in stages.items()
-            }
-            counted |= {_name(trial.request) for trial in trials if not trial.request.unwritten}
-            plans.append(make_plan(fresh, experiment.store, experiment.concurrency))
-            adds[id] += plans[-1].usd
+    counted, seen, plans = set[Name](), set[str](), list[Plan]()
+    adds, missing = dict.fromkeys(experiments, 0.0), dict.fromkeys(experiments, frozenset[Name]())
+    ids = [id for id, several in experiments.items() for _ in several]
+    served = asyncio.run(asking.served(*chain.from_iterable(experiments.values())))
+    for id, experiment in zip(ids, served, strict=True):
+        try:
+            stages, controls = stages_of(experiment) if experiment.judgments == "ask" else ({}, [])
+            trials = [trial for group in stages.values() for trial in group]
+            check_fit((trial.request for trial in trials), labels_of(trials), experiment.store)
+        except ValueError as error:
+            raise ConfigError(f"cell {cells[id]}: {error}") from None
+        missing[id] |= _missing(experiment, stages, controls)
+        if (signature := _signature(experiment, stages)) in seen:
+            continue
+        seen.add(signature)
+        fresh = {
+            stage: [t.request for t in group if t.request.unwritten or _name(t.request) not in counted]
+            for stage, group in stages.items()
+        }
+        counted |= {_name(trial.request) for trial in trials if not trial.request.unwritten}
+        plans.append(make_plan(fresh, experiment.store, experiment.concurrency))
+        adds[id] += plans[-1].usd
     return _added(plans), adds, missing
 
 
