@@ -349,7 +349,7 @@ def test_no_accepted_edit_of_any_text_breaks_a_rule(examples: int) -> None:
         accepted.append(check(more + reason + more, (*pairs, (more, "clue"), ("clue", more)), dose))
 
     run()
-    assert len(accepted) >= examples and sum(map(bool, accepted)) > 0.1 * examples
+    assert len(accepted) >= examples and sum(map(bool, accepted)) > 0.05 * examples
 
 
 # --- the editor's replies --------------------------------------------------------------------------------------------

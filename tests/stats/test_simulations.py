@@ -240,6 +240,11 @@ def sizes_of(world: str, rng: np.random.Generator) -> np.ndarray:
     return 4 * TIMES.get(world, np.ones(QUESTIONS, int))
 
 
+def uneven_times(run: int) -> np.ndarray:
+    """How often each of 80 questions is asked: log-normal with deviation 1.2."""
+    return np.maximum(1, np.round(2 * np.exp(np.random.default_rng([92, run]).normal(0, 1.2, QUESTIONS)))).astype(int)
+
+
 def uneven_rates(world: str, run: int, paired: bool, effect: float) -> tuple[Interval, float]:
     """A mean against 1/2, or the difference of two arms on the same questions, and how many equal ones would do."""
     rng = np.random.default_rng([91, run])
@@ -270,15 +275,30 @@ def test_means_and_differences_of_unequal_questions_keep_their_size(world: str, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unequal", TIMES)
+@pytest.mark.parametrize("unequal", [*TIMES, "log-normal"])
 def test_unequal_questions_keep_size_and_coverage(unequal: str) -> None:
-    fits = [fit_panel(uneven(QUESTIONS, TIMES[unequal], run)) for run in range(400)]
+    runs, one_each = 400, np.ones(20_000, int)
+    times = [TIMES.get(unequal, uneven_times(run)) for run in range(runs)]
+    fits = [fit_panel(uneven(QUESTIONS, each, run)) for run, each in enumerate(times)]
     found = [models.self_preference(fit, vendor) for fit in fits for vendor in VENDORS]
     given = [each for each in found if each.low == each.low]
     assert len(given) >= 0.95 * len(found)
     # Nobody is partial; the population value is within 0.01 of 0, and three vendors share their runs.
     misses = rejected(given)
     assert exact(misses, len(given))[0] <= 0.07, f"{misses} of {len(given)}"
+    planted = [fit_panel(uneven(QUESTIONS, each, run, 1.0)) for run, each in enumerate(times)]
+    truth = models.self_preference(fit_panel(uneven(20_000, one_each, 7, 1.0)), "gpt").value
+    found = [each for fit in planted if (each := models.self_preference(fit, "gpt")).low == each.low]
+    assert len(found) >= 0.95 * runs
+    assert np.mean([each.low <= truth <= each.high for each in found]) >= 0.92
+    # An oracle as above: the standard error is known, and effective questions give the degrees of freedom.
+    none = [models.self_preference(fit, "gpt") for fit in fits]
+    error = np.nanstd([each.value for each in none])
+    oracle = np.array([stats.t.ppf(0.975, each.sum() ** 2 / (each**2).sum() - 1) * error for each in times])
+    assert np.nanmedian([each.high - each.value for each in none]) <= 1.6 * np.median(oracle)
+    values = [models.self_preference(fit, "gpt").value for fit in planted]
+    seen = np.mean([value > reach for value, reach in zip(values, oracle, strict=True)])
+    assert np.mean([each.low > 0 for each in found]) >= seen - 0.1
 
 
 def rate(sample: Draw, vendor: int) -> tuple[np.ndarray, np.ndarray]:
