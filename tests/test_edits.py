@@ -252,13 +252,15 @@ WORDS = st.sampled_from(
 #: Mostly words that fit each other and often words of the reason, since of any two words hardly any do.
 FITTING = [(a, b) for line in ALIKE for a in line for b in line if a != b]
 STANDING = [(a, b) for a, b in FITTING if re.search(rf"\b{a}\b", REASON, re.IGNORECASE)]
-PAIR = st.one_of(*[st.sampled_from(STANDING)] * 3, st.sampled_from(FITTING), st.tuples(WORDS, WORDS))
+# Three strategies of their own: the library takes the same one only once.
+PAIR = st.one_of(*(st.sampled_from(STANDING) for _ in range(3)), st.sampled_from(FITTING), st.tuples(WORDS, WORDS))
 PAIRS = st.lists(PAIR, min_size=1, max_size=6).map(tuple)
 SIGNS = st.sampled_from(
     [" ", " ", " ", ", ", ". ", "\n\n", "-", "'", "\u00a0", "\u202e", "\u200b", "\u0301", "/", ".", "(", " a "]
 )
+REPLACED = [a for a, _ in STANDING]
 TEXTS = st.lists(
-    st.tuples(st.one_of(WORDS, st.sampled_from([a for a, _ in STANDING])), SIGNS), min_size=3, max_size=12
+    st.tuples(st.one_of(WORDS, *(st.sampled_from(REPLACED) for _ in range(3))), SIGNS), min_size=3, max_size=12
 ).map(lambda parts: "".join(word + sign for word, sign in parts))
 ASKED = {word.casefold() for word in re.findall(r"\w+", " ".join([QUESTION, *OPTIONS]))} - STOP
 INFLECTIONS = ("", "s", "es", "ed", "d", "ing", "ly", "er", "est")
@@ -349,7 +351,7 @@ def test_no_accepted_edit_of_any_text_breaks_a_rule(examples: int) -> None:
         accepted.append(check(more + reason + more, (*pairs, (more, "clue"), ("clue", more)), dose))
 
     run()
-    assert len(accepted) >= examples and sum(map(bool, accepted)) > 0.05 * examples
+    assert len(accepted) >= examples and sum(map(bool, accepted)) > 0.1 * examples
 
 
 # --- the editor's replies --------------------------------------------------------------------------------------------

@@ -168,11 +168,10 @@ def counted(rows: pd.DataFrame, pair: pd.Series, question: pd.Series) -> dict[st
     return found
 
 
-def same(cells: dict[str, Any], rows: dict[str, dict[str, int]], questions: list[str]) -> None:
-    assert cells.keys() == rows.keys()
-    for cell, counts in cells.items():
-        by = [rows[cell].get(each, 0) for each in questions]
-        assert counts == (by if isinstance(counts, list) else sum(by)), cell
+def as_stored(cells: dict[str, Any], rows: dict[str, dict[str, int]], questions: list[str]) -> dict[str, Any]:
+    """The counts of the rows, by question in those cells that are stored so."""
+    by = {cell: [counts.get(each, 0) for each in questions] for cell, counts in rows.items()}
+    return {cell: counts if isinstance(cells.get(cell), list) else sum(counts) for cell, counts in by.items()}
 
 
 def test_pairs_of_verdicts_are_those_of_the_rows(real_data: Path) -> None:
@@ -182,20 +181,23 @@ def test_pairs_of_verdicts_are_those_of_the_rows(real_data: Path) -> None:
     for name, id in ids.items():
         mine = rows[rows["judge"] == id]
         found = counted(mine, mine["question"], mine["question"])
-        same(PLACE["ssafy-llm-judge-bias"]["judges"][name]["cells"], found, sorted(set(mine["question"])))
+        cells = PLACE["ssafy-llm-judge-bias"]["judges"][name]["cells"]
+        assert cells == as_stored(cells, found, sorted(set(mine["question"])))
     rows = pd.read_csv(folder / "selfbias_luna_mini_haiku" / "recuse_no_empty.csv", dtype=str)
     rows["of"] = rows["candidates"].str.split("|").map(sorted).map("|".join)
     for name in ("Claude Haiku 4.5", "GPT-5.6-luna", "GPT-5-mini"):
         mine = rows[rows["judge"].str.lower() == name.lower().replace(" ", "-").replace("4.5", "4-5")]
         task = mine["question"].str.split(":").str[0]
         found = counted(mine, mine["question"] + mine["of"], task)
-        same(PLACE["Frontier-Model-Self-Bias"]["judges"][name]["cells"], found, sorted(set(task)))
+        cells = PLACE["Frontier-Model-Self-Bias"]["judges"][name]["cells"]
+        assert cells == as_stored(cells, found, sorted(set(task)))
     rows = pd.read_csv(folder / "judge_bias_battery" / "position_recuse_by_task.csv", dtype=str)
     ids = {"Llama 3.1 8B": "Meta-Llama-3.1-8B-Instruct", "Qwen3 8B": "qwen3-8b", "GLM-4 9B": "glm-4-9b-chat"}
     for name, id in ids.items():
         mine = rows[rows["judge"] == id]
         found = counted(mine, mine["question"] + ":" + mine["repeat"], mine["question"])
-        same(PLACE["judge-bias-battery"]["judges"][name]["cells"], found, sorted(set(mine["question"])))
+        cells = PLACE["judge-bias-battery"]["judges"][name]["cells"]
+        assert cells == as_stored(cells, found, sorted(set(mine["question"])))
 
 
 def test_counts_and_means_are_those_of_their_files(real_data: Path) -> None:

@@ -84,7 +84,7 @@ MOST = {
     "words": (550, 2),
     "claims tables macros export": (820, 4),
     "figures": (3_595, 12),
-    "run cluster": (3_135, 10),
+    "run cluster": (3_131, 10),
     "analyze": (1_971, 5),
     "audit": (1_000, 4),
     "calibrate": (100, 1),

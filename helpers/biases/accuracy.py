@@ -407,7 +407,7 @@ def published(counts: Mapping[str, Any]) -> list[Estimate]:
 
 
 def _of_recent(block: Mapping[str, Any]) -> Iterator[Estimate]:
-    """Of recent judges `released_family_gap`, `released_accuracy` and `released_ensembling_gain`; `where` has ties."""
+    """The numbers `released_*` of recent judges beside people and gold; `where` says how ties count."""
     for name, source in block["counts"].items():
         for judge, row in source["judges"].items():
             where = {"source": name, "judge": judge, "released": row["released"]}
