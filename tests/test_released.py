@@ -16,6 +16,7 @@ from helpers.biases.top_choice import rates
 from helpers.config import ConfigError, load_models, read_yaml
 from helpers.config.models import model_of
 from helpers.types import Estimate
+from helpers.words.numbers import declared_by
 from tests.runs import full_run
 
 READ = {"A": "A>B", "tie": "A=B", "B": "B>A"}
@@ -142,6 +143,23 @@ def test_the_provenance_of_a_run_names_the_months_of_its_judges() -> None:
     assert "Released: claude_fast 2025-10, gpt_thinking 2025-12." in run.provenance(real)
     with pytest.raises(ConfigError, match=r"model 'a'.*released = '2025'"):
         model_of("a", {"provider": "openai", "model_id": "x", "vendor": "v", "released": "2025"}, "m.yaml, model 'a'")
+
+
+@pytest.mark.parametrize(
+    ("module", "experiment"),
+    [("position", "arena_hard_position_bias"), ("top_choice", "mt_bench_blind"), ("verbosity", "verbosity_style"),
+     ("cognitive", "cognitive_biases"), ("accuracy", "overview")],
+)  # fmt: skip
+def test_each_number_is_declared_with_the_sources_that_it_is_made_of(module: str, experiment: str) -> None:
+    """And with their units: what is said of the experiment's own numbers does not hold for other people's counts."""
+    sources: dict[str, set[str]] = {}
+    for each in PUBLISHED[experiment](read_yaml(paths.EXPERIMENTS / experiment / "published" / "counts.yaml")):
+        if each.id.startswith("released_"):
+            sources.setdefault(each.id, set()).add(each.where["source"])
+    declared = declared_by(module)
+    assert sources and all(name in declared[id].source for id, names in sources.items() for name in names)
+    bare = {id for id in sources if declared[id].interval.startswith("none")}
+    assert all(declared[id].cluster.startswith("none") for id in bare)
 
 
 @pytest.mark.parametrize("name", [*PUBLISHED])
