@@ -158,6 +158,7 @@ def test_each_number_is_declared_with_the_sources_that_it_is_made_of(module: str
             sources.setdefault(each.id, set()).add(each.where["source"])
     declared = declared_by(module)
     assert sources and all(name in declared[id].source for id, names in sources.items() for name in names)
+    assert all(declared[id].cluster != "question" for id in sources), "some sources cluster above the question"
     bare = {id for id in sources if declared[id].interval.startswith("none")}
     assert all(declared[id].cluster.startswith("none") for id in bare)
 
