@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import json
 import os
 import pkgutil
@@ -77,7 +78,7 @@ def sync_folder(folder: Path) -> None:
 
 def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a file with their numbers and line ends, without a blank last line."""
-    with os.fdopen(opened(path), "rb") as file:
+    with io.BufferedReader(io.FileIO(opened(path)), 2**16) as file:  # most lines are longer than the default
         for number, raw in enumerate(file, 1):
             if raw in (b"\n", b"\r\n") and not file.peek(1):
                 return
@@ -118,8 +119,7 @@ def left_index(path: Path) -> str:
 
 def encode(request: Request, completion: Completion, labels: Mapping[str, Any]) -> bytes:
     """One line of a store file: the request, the first asker's labels, the reply, the raw body and a checksum."""
-    model = request.model
-    asked: dict[str, Any] = {"provider": model.provider, "model": model.model_id, "params": request.params}
+    asked = {"provider": request.model.provider, "model": request.model.model_id, "params": request.params}
     if request.revision is not None:
         asked["revision"] = request.revision
     asked |= {name: getattr(request, name) for name in ("system", "prompt", "schema", "repeat")}

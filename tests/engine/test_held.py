@@ -99,6 +99,11 @@ def test_a_schema_that_somebody_changes_makes_other_keys() -> None:
     assert third == Request(JUDGE, "Who?", schema=json.loads(json.dumps(schema))).key
 
 
+#: Every character that JSON could write in more than one way.
+ODD = "".join(map(chr, range(0xA0))) + "\u2028\u2029\ud7ff\ue000\ufeff\uffff\U0001f600"
+VALUES = [1, 1.0, True, "1", None, np.float64(0.3), -0.0, 1e-5, 1e22, 2**70, ODD, OrderedDict(b=1, a=(2, 3))]
+
+
 @pytest.mark.parametrize("field", ["params", "traits"])
 def test_a_model_that_somebody_changes_makes_other_keys(field: str) -> None:
     model = replace(JUDGE, **{field: {"deep": {"one": 1, "none": 0}}})
@@ -122,14 +127,14 @@ def test_what_is_no_json_cannot_be_asked_also_where_nothing_stood() -> None:
         changed["n"] = None
 
 
-@pytest.mark.parametrize("value", [1, 1.0, True, "1", None, np.float64(0.3), -0.0, 2**70, OrderedDict(b=1, a=(2, 3))])
+@pytest.mark.parametrize("value", VALUES)
 def test_keys_tell_values_apart_that_python_takes_for_equal(value: Any) -> None:
     """And values of types that only JSON takes for plain ones are written as JSON writes them."""
     for params, schema in (({"n": value}, None), ({}, {"n": value, "m": [value]})):
-        request = Request(replace(JUDGE, provider="openai", params=params), "Who?", schema=schema)
-        seen = {"provider": "openai", "model": "sim-1", "params": {"max_tokens": 2048, **params}, "system": ""}
-        seen |= {"prompt": "Who?", "schema": json.dumps(schema), "repeat": 0}
-        text = json.dumps(seen, sort_keys=True, separators=(",", ":"))
+        request = Request(replace(JUDGE, provider="openai", params=params), ODD, ODD[::-1], schema)
+        seen = {"provider": "openai", "model": "sim-1", "params": {"max_tokens": 2048, **params}, "system": ODD[::-1]}
+        seen |= {"prompt": ODD, "schema": json.dumps(schema), "repeat": 0}
+        text = json.dumps(seen, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         assert request.key == hashlib.sha256(text.encode()).hexdigest()
     others = [Request(JUDGE, "Who?", schema={"n": other}).key for other in (0, 0.0, False, 1, 1.0, True, "1")]
     assert len(set(others)) == len(others)
