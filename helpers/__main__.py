@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 
-from . import paths
 from .commands import results as commands_results, stores
 from .commands.printing import afforded, concurrency, echo, matrix, parameter, parameters, timeout_seconds
 from .config import ConfigError
@@ -23,18 +22,11 @@ from .store import StoreError
 Names = tuple[str, ...]
 Pairs = tuple[tuple[str, str], ...]
 
-#: Commands that need nothing beside the package.
-ALONE = ("analyze", "explain")
-
 
 @click.group()
-@click.pass_context
-def main(context: click.Context) -> None:
+@click.version_option(package_name="recuse", message="%(package)s %(version)s")
+def main() -> None:
     """Measure how biased LLM judges are, and how sure we can be of it."""
-    asked_for_help = {"--help"} & set(sys.argv[1:])
-    if context.invoked_subcommand not in ALONE and not asked_for_help and not paths.NOTEBOOKS.is_dir():
-        what = f"no notebooks at {paths.NOTEBOOKS}: Recuse works in its repository (notebooks, experiments, data)"
-        raise click.UsageError(f"{what}; clone it and install it there with `make`, or `pip install -e .`")
 
 
 @main.command()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .figures.style import Figure
 
 #: The folder of calibration.csv (rows) and calibration.json (facts), which `python -m studies.calibration` writes.
-FOLDER = paths.FIGURES / "overview"
+FOLDER = paths.DEFINITIONS / "figures" / "overview"
 COLUMNS = (
     *("experiment", "world", "questions", "id", "where", "role", "truth", "runs", "given"),
     *("bias", "sd", "mc_se", "coverage", "rejected", "verdict"),

@@ -1,23 +1,23 @@
-"""Where things are: absolute folders found from the package, never from the working directory."""
+"""Where things are: in a checkout from its root; an installed wheel brings definitions and writes where one works."""
 
 import tomllib
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOKS = ROOT / "notebooks"
-#: Only a wheel has this folder: what it brings of the repository.
-BUNDLE = Path(__file__).resolve().with_name("_bundle")
-EXPERIMENTS = (BUNDLE if BUNDLE.is_dir() else ROOT) / "experiments"
-MODELS = EXPERIMENTS / "models.yaml"
-LIMITS = EXPERIMENTS / "limits.yaml"
+PACKAGE = Path(__file__).resolve().parent
+#: Only a wheel has this folder: the definitions of the repository.
+BUNDLE = PACKAGE / "_bundle"
+DEFINITIONS, ROOT = (BUNDLE, Path.cwd()) if BUNDLE.is_dir() else (PACKAGE.parent, PACKAGE.parent)
+NOTEBOOKS, EXPERIMENTS, BUILTIN = (DEFINITIONS / name for name in ("notebooks", "experiments", "data"))
+MODELS, LIMITS = EXPERIMENTS / "models.yaml", EXPERIMENTS / "limits.yaml"
 DATA = ROOT / "data"
-REPLIES = DATA / "replies"
-DOWNLOADS = DATA / "downloads"
+REPLIES, DOWNLOADS = DATA / "replies", DATA / "downloads"
 FIGURES = ROOT / "figures"
 RUNS = FIGURES / "runs"
+#: Executed notebooks with default parameters, each in the folder of its experiment.
+REPORTS = FIGURES if BUNDLE.is_dir() else EXPERIMENTS
 
 
 def load_table(name: str) -> dict[str, Any]:
     """The TOML file of this name, relative to the package."""
-    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+    return tomllib.loads((PACKAGE / name).read_text(encoding="utf-8"))

@@ -280,7 +280,7 @@ def test_it_can_stand_beside_the_builtin_ones_or_alone_in_its_file(
     for passages in paths.DATA.glob("*/*.jsonl"):
         (data / passages.parent.name).mkdir(exist_ok=True)
         shutil.copy(passages, data / passages.parent.name)
-    monkeypatch.setattr(paths, "DATA", data)
+    monkeypatch.setattr(paths, "BUILTIN", data)
     together = {q.id: q.wordings for q in questions_of(load_experiment(NAME))}
     assert builtin.items() < together.items() and len(together) == len(builtin) + 2
 

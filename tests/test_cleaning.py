@@ -73,7 +73,7 @@ def test_a_failing_cell_that_prints_the_environment_leaves_no_key(
     (shown,) = (output.data["text/plain"] for output in outputs if output.output_type == "execute_result")
     assert "'Authorization': 'Bearer [GEMINI_API_KEY]'" in shown
 
-    def as_before(_: str, draft: str, *__: Any, **___: Any) -> None:
+    def as_before(_: Any, draft: str, *__: Any, **___: Any) -> None:
         Path(draft).write_bytes(as_it_came)
         raise RuntimeError(f"the kernel died with {OPENAI}")
 
@@ -89,7 +89,7 @@ def test_a_failing_cell_that_prints_the_environment_leaves_no_key(
 def test_a_good_report_is_cleaned_before_it_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cell = new_code_cell("1", outputs=[new_output("stream", text=f"key {OPENAI}\n")])
 
-    def succeed(_: str, draft: str, *__: Any, **___: Any) -> None:
+    def succeed(_: Any, draft: str, *__: Any, **___: Any) -> None:
         nbformat.write(book(cell), draft)
 
     def looked(draft: Path, report: Path) -> None:
@@ -97,6 +97,7 @@ def test_a_good_report_is_cleaned_before_it_gets_its_name(tmp_path: Path, monkey
         clean(draft, report)
         assert not leaks(draft.read_bytes()) and not report.exists()
 
+    nbformat.write(new_notebook(), tmp_path / "x.ipynb")
     monkeypatch.setattr("papermill.execute_notebook", succeed)
     monkeypatch.setattr(notebooks, "clean", looked)
     result = notebooks.execute(tmp_path / "x.ipynb", tmp_path / "report.ipynb", {})

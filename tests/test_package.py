@@ -17,7 +17,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from helpers import paths
-from tests.kernels import recuse
 
 #: What a declared package is built on and always brings: pandas, JupyterLab and papermill, the extra for clusters.
 BROUGHT = {"numpy", "IPython", "jupyter_client", "nbformat", "traitlets", "distributed"}
@@ -31,8 +30,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     python = folder / "env" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     source = folder / "source"  # a build writes beside what it builds
-    for name in ("helpers", "experiments"):
-        shutil.copytree(paths.ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    for name in ("helpers", "experiments", "notebooks", "data", "figures/overview"):
+        left = shutil.ignore_patterns("__pycache__", ".*", "replies", "downloads")
+        shutil.copytree(paths.ROOT / name, source / name, ignore=left)
     for name in ("pyproject.toml", "requirements.txt", "README.md", "LICENSE", ".gitignore"):
         shutil.copy(paths.ROOT / name, source)
     subprocess.run([*pip, "wheel", "--no-deps", "-w", folder, source], check=True)
@@ -45,20 +45,23 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_file_of_the_package_is_packed_and_none_beside_it(wheel: Path) -> None:
     (packed,) = wheel.parents[2].glob("*.whl")
     files = {path for path in (paths.ROOT / "helpers").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    wanted = {path.relative_to(paths.ROOT).as_posix() for path in files}
-    names = ("config", "numbers", "tables")
-    defined = [path for name in names for path in paths.EXPERIMENTS.glob(f"*/{name}.yaml")]
-    wanted |= {f"helpers/_bundle/{path.relative_to(paths.ROOT).as_posix()}" for path in defined}
+    wanted = {f"recuse/{path.relative_to(paths.ROOT / 'helpers').as_posix()}" for path in files}
+    tracked = ["git", "ls-files", "experiments", "notebooks", "data", "figures/overview/calibration.[cj]s*"]
+    defined = subprocess.run(tracked, cwd=paths.ROOT, check=True, capture_output=True, text=True).stdout.split()
+    wanted |= {f"recuse/_bundle/{path}" for path in defined if not path.endswith("report.ipynb")}
     assert {name for name in ZipFile(packed).namelist() if ".dist-info/" not in name} == wanted
 
 
-def test_a_wheel_reads_the_definitions_that_it_brings(tmp_path: Path) -> None:
-    """Another package may well have a folder `experiments` beside it."""
-    for folder in ("experiments", "helpers/_bundle/experiments"):
+def test_a_wheel_reads_the_definitions_that_it_brings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another package may well have a folder `experiments` beside it; results go to where one works."""
+    for folder in ("experiments", "recuse/_bundle/experiments"):
         (tmp_path / folder).mkdir(parents=True)
-    packed = shutil.copy(paths.__file__, tmp_path / "helpers")
-    assert run_path(packed)["EXPERIMENTS"] == tmp_path / "helpers" / "_bundle" / "experiments"
-    assert paths.EXPERIMENTS == paths.ROOT / "experiments"
+    monkeypatch.chdir(tmp_path / "experiments")
+    packed = run_path(shutil.copy(paths.__file__, tmp_path / "recuse"))
+    assert packed["EXPERIMENTS"] == tmp_path / "recuse" / "_bundle" / "experiments"
+    assert packed["REPLIES"] == tmp_path / "experiments" / "data" / "replies"
+    assert packed["REPORTS"] == packed["FIGURES"] == tmp_path / "experiments" / "figures"
+    assert paths.EXPERIMENTS == paths.REPORTS == paths.ROOT / "experiments"
 
 
 def test_the_package_declares_what_it_needs() -> None:
@@ -107,20 +110,15 @@ def test_a_wheel_in_an_empty_environment_reads_verdicts(wheel: Path, tmp_path: P
     assert done.returncode == 0 and "where it fails" in done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("words", [["run"], ["plan"], ["report"], ["paper", "--style", "icml", "--to", "x"], ["check"]])
-def test_without_the_repository_it_is_told_where_to_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
-) -> None:
-    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path / "notebooks")
-    monkeypatch.chdir(tmp_path)
-    code, _, told = recuse(monkeypatch, capsys, *words)
-    assert code == 2 and f"no notebooks at {tmp_path / 'notebooks'}" in told and "clone it" in told
-    assert not list(tmp_path.iterdir())
-
-
-def test_without_the_repository_verdicts_are_read_and_help_is_given(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path / "notebooks")
-    assert "no such file or folder" in recuse(monkeypatch, capsys, "analyze", str(tmp_path / "verdicts.csv"))[2]
-    assert recuse(monkeypatch, capsys, "audit", "--help")[0] == 0
+@pytest.mark.slow
+def test_a_wheel_audits_and_runs_beside_other_helpers(wheel: Path, tmp_path: Path) -> None:
+    """A folder `helpers` is in many repositories, and a notebook would import that of where one works."""
+    (tmp_path / "helpers").mkdir()
+    (tmp_path / "helpers" / "__init__.py").write_text("raise SystemExit('the helpers of somebody else')")
+    for words in (["audit", "--model", "sim_gpt_fast"], ["run", "01_mt_bench_blind", "-p", "question_limit", "10"]):
+        done = subprocess.run([wheel, *words], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "audit-sim_gpt_fast" / "card.md").is_file()
+    (report,) = tmp_path.glob("figures/runs/mt_bench_blind-*/report.ipynb")
+    assert (report.parent / "numbers.json").is_file() and list(report.parent.glob("*.png"))
+    assert (tmp_path / "data" / "replies").is_dir()

@@ -22,7 +22,7 @@ from .. import paths, prompts
 from ..config import ConfigError, Strict, checked, read_yaml
 from ..types import Model, Question, Request, Trial, short_hash
 
-FOLDER = paths.DATA / "audit"
+FOLDER = paths.BUILTIN / "audit"
 #: What is asked is made of these, and of nothing else; VERSIONS holds the sha256 of them by version.
 TEXTS, PAIR, SCORE, VERSIONS = "battery.yaml", "pair.txt", "score.txt", "versions.yaml"
 NAME = "audit"

@@ -193,7 +193,7 @@ def settle_parameters(
 def builtin_knowledge() -> dict[str, Question]:
     """What simulated models know: every built-in question that has answer points, by its text and options as shown."""
     questions = {}
-    for path in (*sorted(paths.DATA.glob("*/passages.jsonl")), *sorted(paths.DATA.glob("*/questions.jsonl"))):
+    for path in (*sorted(paths.BUILTIN.glob("*/passages.jsonl")), *sorted(paths.BUILTIN.glob("*/questions.jsonl"))):
         for record in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
             for each in record.get("questions", [record]):
                 points, options = each.get("reasons") or each.get("points", ()), each.get("options", ())
@@ -236,7 +236,7 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
         "extra": extra,
         "folder": paths.EXPERIMENTS / name,
         "shared": paths.EXPERIMENTS / (config.extends or name),
-        "builtin": paths.DATA / (config.extends or name) / config.builtin,
+        "builtin": paths.BUILTIN / (config.extends or name) / config.builtin,
         "hub": config.hub.model_dump() if config.hub else None,
         "parameters": changed,
     }

@@ -127,7 +127,7 @@ def _within(folder: Path) -> list[Path]:
 def _read(folder: Path) -> Result:
     # The executed notebooks of default runs lie apart from their results.
     default = folder.parent == paths.FIGURES and folder.name in map(experiment_of, available().values())
-    report = (paths.EXPERIMENTS / folder.name if default else folder) / REPORT
+    report = (paths.REPORTS / folder.name if default else folder) / REPORT
     name, data, judges = _numbers(folder)
     book = _executed(report, name)
     found = overview.read(folder) if (folder / SUMMARY).is_file() else None
@@ -264,7 +264,7 @@ Function = tuple[str, str, list[str]]
 
 def list_rooms() -> Iterator[tuple[str, list[str], list[Function]]]:
     """Every room that offers something, by name, with its paragraphs; a package offers what its `__init__` names."""
-    home = paths.ROOT / "helpers"
+    home = paths.PACKAGE
     for path in sorted([*home.glob("[!_]*.py"), *home.rglob("*/__init__.py"), *(home / "stats").glob("[!_]*.py")]):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         offered = {name: node for name, node in _offered(path, tree) if not name.startswith("_")}

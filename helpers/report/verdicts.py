@@ -207,7 +207,7 @@ KINDS_OF_FILES = {
 LEFT_OUT = "run.json"
 #: What a notebook may link to in this repository: texts, in these folders, of at most so many bytes.
 TEXTS = (".yaml", ".txt", ".md", ".py", ".json", ".jsonl", ".csv")
-ROOMS = (paths.EXPERIMENTS, paths.DATA, paths.ROOT / "helpers")
+ROOMS = (paths.EXPERIMENTS, paths.BUILTIN, paths.PACKAGE)
 PRIVATE = (paths.REPLIES, paths.DOWNLOADS)
 LARGEST = 2_000_000
 #: Kind and address of each file, by what they are of.
@@ -273,7 +273,7 @@ def _is_text(path: Path) -> bool:
 
 def _shelved(path: Path, shelf: Shelf) -> str:
     """The address of a text of this repository on the shelf, under a name that browsers show and do not run or save."""
-    place = path.relative_to(paths.ROOT).as_posix()
+    place = path.relative_to(paths.PACKAGE.parent).as_posix()
     address = f"sources/{place}.txt"
     shelf.files[address] = path.read_bytes()
     shelf.sources[address] = place

@@ -337,14 +337,13 @@ def _content(path: Path, _changed: int, _size: int) -> bytes:
 
 def code_now() -> str:
     """The state of everything that shapes a result: code, notebooks, experiments, built-in data; not limits.yaml."""
-    patterns = ("helpers/**/*.py", "notebooks/*.ipynb", "experiments/**/*.yaml", "experiments/**/*.txt", "data/*/*")
+    patterns = ("notebooks/*.ipynb", "experiments/**/*.yaml", "experiments/**/*.txt", "data/*/*")
     ignored = {paths.REPLIES, paths.DOWNLOADS, paths.LIMITS}
-    found = sorted({path for pattern in patterns for path in paths.ROOT.glob(pattern) if path.is_file()})
+    found = {path for pattern in patterns for path in paths.DEFINITIONS.glob(pattern)} | {*paths.PACKAGE.rglob("*.py")}
     digest = hashlib.sha256()
-    for path in found:
-        if not ignored & {path, *path.parents}:
-            digest.update(path.relative_to(paths.ROOT).as_posix().encode())
-            digest.update(path.read_bytes())
+    for path in sorted(path for path in found if path.is_file() and not ignored & {path, *path.parents}):
+        name = Path(os.path.relpath(path, paths.DEFINITIONS)).as_posix()
+        digest.update(name.encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
 

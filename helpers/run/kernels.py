@@ -205,6 +205,7 @@ STARTS = 3
 
 def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> None:
     """Run all cells with these parameters; `draft` gets them as they are done. What goes wrong, papermill raises."""
+    import nbformat
     import papermill
     from jupyter_client import AsyncKernelManager
     from traitlets.config import Config
@@ -232,12 +233,14 @@ def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> Non
     def done(**_: Any) -> None:
         process.in_cell = False
 
+    ours = __name__.partition(".")[0]  # a wheel's package has another name than the folder of a checkout
+    text = notebook.read_text(encoding="utf-8").replace('"from helpers', f'"from {ours}')
     until = time.monotonic() + START_SECONDS
     for left in reversed(range(STARTS)):
         process.in_cell, process.begun = False, None
         try:
             papermill.execute_notebook(
-                str(notebook),
+                nbformat.reads(text, as_version=4),
                 str(draft),
                 dict(parameters),
                 kernel_name="python3",

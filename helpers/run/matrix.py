@@ -157,11 +157,8 @@ def _name(request: Request) -> Name:
 
 
 def _signature(experiment: Experiment, stages: Stages) -> str:
-    asked = (
-        f"{stage}:{t.request.key}:{t.judge.name}:{t.question_id}:{t.shown}:{t.condition}"
-        for stage, trials in stages.items()
-        for t in trials
-    )
+    each = [(stage, t) for stage, trials in stages.items() for t in trials]
+    asked = (f"{stage}:{t.request.key}:{t.judge.name}:{t.question_id}:{t.shown}:{t.condition}" for stage, t in each)
     return short_hash(experiment.name, *asked, digits=32)
 
 

@@ -271,7 +271,7 @@ def _settled(notebook: Path, parameters: Mapping[str, Any]) -> Experiment | Coll
 def report_of(notebook: Path, parameters: Mapping[str, Any]) -> Path:
     """Where the executed notebook goes: the experiment's report, or beside the figures of a run of one's own."""
     experiment = _settled(notebook, parameters)
-    return (paths.EXPERIMENTS / experiment.name if experiment.default else experiment.out) / "report.ipynb"
+    return (paths.REPORTS / experiment.name if experiment.default else experiment.out) / "report.ipynb"
 
 
 def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Result:
@@ -335,7 +335,8 @@ def quiet(path: Path, report: Path) -> None:
     for place in (book, *book.cells):
         for noise in ("papermill", "execution"):
             place.metadata.pop(noise, None)
-    home = os.path.relpath(paths.ROOT, report.resolve().parent) if report.resolve().is_relative_to(paths.ROOT) else ".."
+    near = report.resolve().is_relative_to(paths.ROOT)
+    home = os.path.relpath(paths.DEFINITIONS, report.resolve().parent) if near else ".."
     for cell in book.cells:
         if cell.cell_type == "markdown":
             cell["source"] = cell["source"].replace("](../", f"]({home}/")

@@ -215,7 +215,7 @@ def test_a_cell_is_run_again_when_a_file_that_it_names_has_changed(tmp_path: Pat
 def test_limits_may_change_between_cells_and_what_shapes_a_result_may_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    monkeypatch.setattr(paths, "DEFINITIONS", tmp_path)
     monkeypatch.setattr(paths, "LIMITS", tmp_path / "experiments" / "limits.yaml")
     (tmp_path / "experiments").mkdir()
     states = list[str]()
