@@ -1,7 +1,7 @@
 """Write the packaged SmolLM2-135M-Instruct with 8-bit weights: `python quantize.py model.gguf`.
 
-The package holds 4-bit weights (Q4_1), for which llama.cpp has no fast code on common processors. Each weight is decoded
-and rounded to 8 bits; metadata, tokenizer and chat template stay as they are.
+The package holds 4-bit weights (Q4_1), for which llama.cpp has no fast code on common processors. Each weight is
+decoded and rounded to 8 bits; metadata, tokenizer and chat template stay as they are.
 """
 
 import sys

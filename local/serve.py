@@ -1,7 +1,7 @@
 """Serve a model at 127.0.0.1 with llama.cpp's own server, in the background and for some hours.
 
-`python serve.py model.gguf` starts the server unless it runs, and says how to end it. The process that serves holds a lock
-on `server.pid` beside the model, so that a number left behind by an earlier one is never taken for it.
+`python serve.py model.gguf` starts the server unless it runs, and says how to end it. The process that serves holds a
+lock on `server.pid` beside the model, so that a number left behind by an earlier one is never taken for it.
 """
 
 import argparse
