@@ -45,7 +45,9 @@ def serve(model: Path, port: int, hours: float) -> None:
         settings.model.path, settings.model_alias = str(model), {NAME}
         settings.hostnames, settings.port = ["127.0.0.1"], port
         settings.n_ctx, settings.n_parallel = CONTEXT, 1
-        settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = min(4, os.cpu_count() or 1)
+        # One core is left to the rest: threads wait for each other, and for long where another process has their core.
+        threads = max(1, min(4, len(os.sched_getaffinity(0)) - 1))
+        settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
         try:
             server = xllamacpp.Server(settings)
             print("serving at", server.listening_address, flush=True)

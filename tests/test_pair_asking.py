@@ -344,7 +344,7 @@ def test_one_candidate_makes_no_pair_and_rules_neither_answer_nor_judge() -> Non
     for what in ("judges", "candidates"):
         with pytest.raises(ConfigError, match="rule_editor: only edits texts by rules"):
             settled("quality_self_preference", **{what: ["rule_editor", "sim_qwen_small"]})
-    with pytest.raises(ConfigError, match="the real editor gpt_fast would be paid for the texts of the simulated"):
+    with pytest.raises(ConfigError, match="the real editor gpt_fast would be asked about the texts of the simulated"):
         settled("quality_self_preference", editor="gpt_fast")
 
 

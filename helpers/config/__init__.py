@@ -260,7 +260,7 @@ def limits_of(experiment: Experiment) -> dict[str, float]:
 
 
 def _refuse_made_up(experiment: Experiment, kinds: Mapping[str, Any], models: Mapping[str, Model]) -> None:
-    """Refuse (ConfigError) to pay real models for work on texts of simulated ones that nobody named."""
+    """Refuse (ConfigError) to ask real models about texts of simulated ones that nobody named."""
     extra = experiment.extra
     if experiment.judgments != "ask" or extra.get("answers", "ask") != "ask":
         return
