@@ -102,7 +102,7 @@ def classify(error: Exception, wall: float) -> Failure:
     names = {kind.__name__ for link in below or links for kind in type(link).__mro__}
     for status, exceptions in _table()["exceptions"].items():
         if names & set(exceptions):
-            return Failure(status, str(error) or "the connection broke or fell silent")
+            return Failure(status, str((below or links)[0]) or "the connection broke or fell silent")
     if any(found(f"{link}\n{link!r}") for link in links):  # what it was raised from would be shown with it
         raise RuntimeError(redact(f"{type(error).__name__}: {error}")) from None
     raise error

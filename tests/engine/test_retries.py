@@ -123,7 +123,9 @@ def test_an_address_where_nobody_answers_is_tried_five_times_more_and_costs_noth
             ask(requests_to(model, 3), tmp_path)
     assert statuses(tmp_path, model) == ["connect"] * 6
     note = f"note: nobody answers at {model.base_url or model.provider}"
-    assert capfd.readouterr().err.count(note) == 1, "at once, and once"
+    err = capfd.readouterr().err
+    assert err.count(note) == 1, "at once, and once"
+    assert ("Connect call failed" in err) == (address is refusing), "a refusal is no time-out"
     assert not any(line["reply"]["maybe_billed"] for line in attempts(tmp_path, model))
 
 
