@@ -1,0 +1,154 @@
+"""Settings of Sphinx for `make docs`: the pages of this repository as one site that needs no network.
+
+The folder of sources is the repository itself, so that the links between its pages hold here as they do on a code host.
+Only how a page is read changes here: tables of contents, links to folders, and what notebooks show.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+from markdown_it import MarkdownIt
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMES = sorted(path.parent.name for path in ROOT.glob("experiments/*/report.ipynb"))
+
+project = html_title = "Recuse"
+author = "The Recuse authors"
+root_doc = "README"
+extensions = ["myst_nb"]
+include_patterns = [
+    *("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "data/README.md", "benchmarks/results.md"),
+    *("experiments/*/report.ipynb", "figures/*/captions.md", "figures/overview/estimands.md"),
+]
+exclude_patterns = ["**/.*", ".*", "docs/_build", "figures/runs", "**/replies", "**/downloads", "**/environments"]
+
+#: Where each page stands in the navigation: a page, and those beneath it as title (None: its own) and page.
+CONTENTS: dict[str, list[tuple[str | None, str]]] = {
+    "README": [
+        *(("Choose", "docs/choose"), ("Notebooks", "docs/notebooks"), ("Run", "docs/run"), ("Figures", "docs/gallery")),
+        *(("Findings", "docs/findings"), ("Numbers", "figures/overview/estimands"), ("Glossary", "docs/glossary")),
+        *(("Extend", "CONTRIBUTING"), ("Security", "SECURITY")),
+    ],
+    "docs/notebooks": [(None, f"experiments/{name}/report") for name in NAMES],
+    "docs/gallery": [(None, f"figures/{name}/captions") for name in NAMES],
+    "docs/run": [(None, f"docs/{name}") for name in ("models", "analyze", "audit", "power", "results", "paper")],
+    "docs/findings": [(None, "docs/trust")],
+    "CONTRIBUTING": [("Data and formats", "data/README"), ("Benchmarks", "benchmarks/results")],
+}
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 4
+nb_execution_mode = "off"
+nb_ipywidgets_js: dict[str, Any] = {}  # they would come from elsewhere
+html_math_renderer = "mathml"
+
+html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
+html_css_files = ["recuse.css"]
+html_show_sourcelink = html_copy_source = False
+html_theme_options = {
+    "header_links_before_dropdown": 9,
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "footer_start": [],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+}
+
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#:]+)\)")
+TITLE = re.compile(r"^# .+$", re.MULTILINE)
+IMAGE = re.compile(r"^## Figure (\S+)\n+!\[.*\]\((\S+)\)$", re.MULTILINE)
+#: Markdown that a notebook computed: it may quote texts of models, which must neither be markup nor a directive.
+OUTPUT = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def mend_links(text: str, folder: Path) -> str:
+    """A link to a folder leads to its page of figures or its README; without such a page it is plain text."""
+
+    def mend(found: re.Match[str]) -> str:
+        target = folder / found[2]
+        pages = [name for name in ("captions.md", "README.md") if (target / name).is_file()]
+        if target.suffix == ".ipynb" and target.name != "report.ipynb":
+            return f"[{found[1]}](path:{found[2]})"  # to download: the site shows executed notebooks
+        if not target.is_dir():
+            return found[0]
+        return f"[{found[1]}]({found[2].rstrip('/')}/{pages[0]})" if pages else found[1]
+
+    return LINK.sub(mend, text)
+
+
+def thumbnails(folder: Path) -> str:
+    """All figures of the default runs, small, each a link to itself with its caption and its text alternative."""
+    parts = []
+    for name in NAMES:
+        text = (ROOT / "figures" / name / "captions.md").read_text(encoding="utf-8")
+        to = os.path.relpath(ROOT / "figures" / name, folder)
+        images = [f"[![{figure}]({to}/{file})]({to}/captions.md#figure-{figure})" for figure, file in IMAGE.findall(text)]
+        parts += [f"## {name}", "\n".join(images)]
+    return "\n\n".join(parts)
+
+
+def mend_notebook(text: str, folder: Path) -> str:
+    """A notebook with its code folded, its figures described, and computed text as nothing but text."""
+    notebook = json.loads(text)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = mend_links("".join(cell["source"]), folder)
+            continue
+        cell["metadata"]["tags"] = [*cell["metadata"].get("tags", []), "hide-input"]
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if "text/markdown" in data:
+                output["data"] = {"text/html": OUTPUT.render("".join(data["text/markdown"]))}
+            if alt := output.get("metadata", {}).get("image/png", {}).get("alt"):
+                cell["metadata"]["mystnb"] = {"image": {"alt": alt}}
+    return json.dumps(notebook)
+
+
+def read_source(app: Any, page: str, source: list[str]) -> None:
+    """What Sphinx reads of a page instead of what stands in the repository."""
+    folder = (ROOT / page).parent
+    if page.endswith("/report"):
+        source[0] = mend_notebook(source[0], folder)
+        return
+    text = mend_links(source[0], folder)
+    text = re.sub(r'^<a id="(.+)"></a>$', r"(\1)=", text, flags=re.MULTILINE)
+    if page == "docs/gallery":
+        text += "\n" + thumbnails(folder)
+    if page in CONTENTS:
+        lines = [f"{title} </{to}>" if title else f"/{to}" for title, to in CONTENTS[page]]
+        contents = "\n".join(["```{toctree}", ":hidden:", "", *lines, "```"])
+        text = TITLE.sub(lambda found: f"{found[0]}\n\n{contents}\n", text, count=1)
+    source[0] = text
+
+
+def mathml(display: str) -> Any:
+    """How a formula gets into a page: as MathML, which browsers draw without a script."""
+
+    def visit(self: Any, node: Any) -> None:
+        from docutils.nodes import SkipNode
+
+        self.body.append(convert(node.astext(), display=display))
+        raise SkipNode
+
+    return visit
+
+
+def write_index(app: Any, error: Exception | None) -> None:
+    """The address of the folder leads to the first page."""
+    if error is None and app.builder.name == "html":
+        to = '<!doctype html><meta charset="utf-8"><title>Recuse</title><meta http-equiv="refresh" content="0; url=README.html">'
+        (Path(app.outdir) / "index.html").write_text(to + '<a href="README.html">Recuse</a>\n', encoding="utf-8")
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.add_html_math_renderer("mathml", (mathml("inline"), None), (mathml("block"), None))
+    app.connect("source-read", read_source)
+    app.connect("build-finished", write_index)
