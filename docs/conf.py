@@ -42,7 +42,7 @@ CONTENTS: dict[str, list[tuple[str | None, str]]] = {
     "CONTRIBUTING": [("Data and formats", "data/README"), ("Benchmarks", "benchmarks/results")],
 }
 
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["dollarmath", "attrs_block"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"
 nb_ipywidgets_js: dict[str, Any] = {}  # they would come from elsewhere
@@ -63,7 +63,7 @@ html_theme_options = {
 
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#:]+)\)")
 TITLE = re.compile(r"^# .+$", re.MULTILINE)
-IMAGE = re.compile(r"^## Figure (\S+)\n+!\[.*\]\((\S+)\)$", re.MULTILINE)
+IMAGE = re.compile(r"^## Figure (\S+)\n\n!\[.+?\]\((\S+\.png)\)$", re.MULTILINE | re.DOTALL)
 #: Markdown that a notebook computed: it may quote texts of models, which must neither be markup nor a directive.
 OUTPUT = MarkdownIt("commonmark", {"html": False}).enable("table")
 
@@ -89,8 +89,10 @@ def thumbnails(folder: Path) -> str:
     for name in NAMES:
         text = (ROOT / "figures" / name / "captions.md").read_text(encoding="utf-8")
         to = os.path.relpath(ROOT / "figures" / name, folder)
-        images = [f"[![{figure}]({to}/{file})]({to}/captions.md#figure-{figure})" for figure, file in IMAGE.findall(text)]
-        parts += [f"## {name}", "\n".join(images)]
+        images = [
+            f"[![{figure}]({to}/{file})]({to}/captions.md#figure-{figure})" for figure, file in IMAGE.findall(text)
+        ]
+        parts += [f"## {name}", "{.thumbnails}\n" + "\n".join(images)]
     return "\n\n".join(parts)
 
 
@@ -143,8 +145,9 @@ def mathml(display: str) -> Any:
 def write_index(app: Any, error: Exception | None) -> None:
     """The address of the folder leads to the first page."""
     if error is None and app.builder.name == "html":
-        to = '<!doctype html><meta charset="utf-8"><title>Recuse</title><meta http-equiv="refresh" content="0; url=README.html">'
-        (Path(app.outdir) / "index.html").write_text(to + '<a href="README.html">Recuse</a>\n', encoding="utf-8")
+        head = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=README.html">'
+        page = f'{head}<title>Recuse</title><a href="README.html">Recuse</a>\n'
+        (Path(app.outdir) / "index.html").write_text(page, encoding="utf-8")
 
 
 def setup(app: Any) -> None:
