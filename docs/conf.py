@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parent.parent
-NAMES = sorted(path.parent.name for path in ROOT.glob("experiments/*/report.ipynb"))
+NOTEBOOKS = (path.stem.partition("_")[2] for path in sorted(ROOT.glob("notebooks/0*.ipynb")))
+NAMES = [name for name in NOTEBOOKS if (ROOT / "experiments" / name / "report.ipynb").is_file()]
 
 project = html_title = "Recuse"
 author = "The Recuse authors"
@@ -52,8 +55,10 @@ html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["recuse.css"]
 html_show_sourcelink = html_copy_source = False
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "header_links_before_dropdown": 9,
+    "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "show_prev_next": False,
     "footer_start": [],
@@ -87,30 +92,29 @@ def thumbnails(folder: Path) -> str:
     """All figures of the default runs, small, each a link to itself with its caption and its text alternative."""
     parts = []
     for name in NAMES:
-        text = (ROOT / "figures" / name / "captions.md").read_text(encoding="utf-8")
         to = os.path.relpath(ROOT / "figures" / name, folder)
-        images = [
-            f"[![{figure}]({to}/{file})]({to}/captions.md#figure-{figure})" for figure, file in IMAGE.findall(text)
-        ]
-        parts += [f"## {name}", "{.thumbnails}\n" + "\n".join(images)]
-    return "\n\n".join(parts)
+        parts += [f"## {name}", "{.thumbnails}"]
+        for figure, file in IMAGE.findall((ROOT / "figures" / name / "captions.md").read_text(encoding="utf-8")):
+            parts.append(f"[![{figure}]({to}/{file})]({to}/captions.md#figure-{figure})")
+    return "\n".join(parts)
 
 
 def mend_notebook(text: str, folder: Path) -> str:
     """A notebook with its code folded, its figures described, and computed text as nothing but text."""
-    notebook = json.loads(text)
+    notebook, cells = json.loads(text), []
     for cell in notebook["cells"]:
+        cells.append(cell)
         if cell["cell_type"] == "markdown":
             cell["source"] = mend_links("".join(cell["source"]), folder)
             continue
-        cell["metadata"]["tags"] = [*cell["metadata"].get("tags", []), "hide-input"]
-        for output in cell.get("outputs", []):
-            data = output.get("data", {})
-            if "text/markdown" in data:
+        outputs, cell["outputs"], cell["metadata"] = cell["outputs"], [], {"tags": ["hide-input"]}
+        for number, output in enumerate(outputs):  # each in a cell of its own: MyST-NB has one text alternative a cell
+            if "text/markdown" in (data := output.get("data", {})):
                 output["data"] = {"text/html": OUTPUT.render("".join(data["text/markdown"]))}
-            if alt := output.get("metadata", {}).get("image/png", {}).get("alt"):
-                cell["metadata"]["mystnb"] = {"image": {"alt": alt}}
-    return json.dumps(notebook)
+            alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
+            about = {"tags": ["remove-input"], "mystnb": {"image": {"alt": alt}}}
+            cells.append(cell | {"id": f"{cell['id']}-{number}", "source": "", "outputs": [output], "metadata": about})
+    return json.dumps(notebook | {"cells": cells})
 
 
 def read_source(app: Any, page: str, source: list[str]) -> None:
@@ -119,8 +123,7 @@ def read_source(app: Any, page: str, source: list[str]) -> None:
     if page.endswith("/report"):
         source[0] = mend_notebook(source[0], folder)
         return
-    text = mend_links(source[0], folder)
-    text = re.sub(r'^<a id="(.+)"></a>$', r"(\1)=", text, flags=re.MULTILINE)
+    text = re.sub(r'^<a id="(.+)"></a>$', r"(\1)=", mend_links(source[0], folder), flags=re.MULTILINE)
     if page == "docs/gallery":
         text += "\n" + thumbnails(folder)
     if page in CONTENTS:
@@ -130,21 +133,15 @@ def read_source(app: Any, page: str, source: list[str]) -> None:
     source[0] = text
 
 
-def mathml(display: str) -> Any:
-    """How a formula gets into a page: as MathML, which browsers draw without a script."""
-
-    def visit(self: Any, node: Any) -> None:
-        from docutils.nodes import SkipNode
-
-        self.body.append(convert(node.astext(), display=display))
-        raise SkipNode
-
-    return visit
+def write_math(display: str, writer: Any, node: Any) -> None:
+    """A formula as MathML, which browsers draw without a script."""
+    writer.body.append(convert(node.astext(), display=display))
+    raise SkipNode
 
 
 def write_index(app: Any, error: Exception | None) -> None:
     """The address of the folder leads to the first page."""
-    if error is None and app.builder.name == "html":
+    if error is None:
         head = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=README.html">'
         page = f'{head}<title>Recuse</title><a href="README.html">Recuse</a>\n'
         (Path(app.outdir) / "index.html").write_text(page, encoding="utf-8")
@@ -152,6 +149,6 @@ def write_index(app: Any, error: Exception | None) -> None:
 
 def setup(app: Any) -> None:
     """Called by Sphinx."""
-    app.add_html_math_renderer("mathml", (mathml("inline"), None), (mathml("block"), None))
+    app.add_html_math_renderer("mathml", *((partial(write_math, display), None) for display in ("inline", "block")))
     app.connect("source-read", read_source)
     app.connect("build-finished", write_index)
