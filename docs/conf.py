@@ -113,7 +113,7 @@ def mend_notebook(text: str, folder: Path) -> str:
                 output["data"] = {"text/html": OUTPUT.render("".join(data["text/markdown"]))}
             alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
             about = {"tags": ["remove-input"], "mystnb": {"image": {"alt": alt}}}
-            cells.append(cell | {"id": f"{cell['id']}-{number}", "source": "", "outputs": [output], "metadata": about})
+            cells.append(cell | {"id": f"{cell['id']}-{number}", "outputs": [output], "metadata": about})
     return json.dumps(notebook | {"cells": cells})
 
 
