@@ -53,7 +53,7 @@ local: .local/model.gguf
 	touch $@
 
 docs: $(VENV)/docs
-	$(RUN) -m sphinx -q -E -W --keep-going -n -c docs . docs/_build/html
+	$(RUN) -m sphinx -q -E -W --keep-going -n -c docs -d docs/_build/pages . docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
 $(VENV)/docs: $(VENV)/stamp

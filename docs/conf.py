@@ -31,18 +31,18 @@ include_patterns = [
 ]
 exclude_patterns = ["**/.*", ".*", "docs/_build", "figures/runs", "**/replies", "**/downloads", "**/environments"]
 
-#: Where each page stands in the navigation: a page, and those beneath it as title (None: its own) and page.
-CONTENTS: dict[str, list[tuple[str | None, str]]] = {
+#: The navigation: a page, and those beneath it.
+CONTENTS = {
     "README": [
-        *(("Choose", "docs/choose"), ("Notebooks", "docs/notebooks"), ("Run", "docs/run"), ("Figures", "docs/gallery")),
-        *(("Findings", "docs/findings"), ("Numbers", "figures/overview/estimands"), ("Glossary", "docs/glossary")),
-        *(("Extend", "CONTRIBUTING"), ("Security", "SECURITY")),
+        *("Choose </docs/choose>", "Notebooks </docs/notebooks>", "Run </docs/run>", "Figures </docs/gallery>"),
+        *("Findings </docs/findings>", "Numbers </figures/overview/estimands>", "Glossary </docs/glossary>"),
+        *("Extend </CONTRIBUTING>", "Security </SECURITY>"),
     ],
-    "docs/notebooks": [(None, f"experiments/{name}/report") for name in NAMES],
-    "docs/gallery": [(None, f"figures/{name}/captions") for name in NAMES],
-    "docs/run": [(None, f"docs/{name}") for name in ("models", "analyze", "audit", "power", "results", "paper")],
-    "docs/findings": [(None, "docs/trust")],
-    "CONTRIBUTING": [("Data and formats", "data/README"), ("Benchmarks", "benchmarks/results")],
+    "docs/notebooks": [f"/experiments/{name}/report" for name in NAMES],
+    "docs/gallery": [f"/figures/{name}/captions" for name in NAMES],
+    "docs/run": [f"/docs/{name}" for name in ("models", "analyze", "audit", "power", "results", "paper")],
+    "docs/findings": ["/docs/trust"],
+    "CONTRIBUTING": ["Data and formats </data/README>", "Benchmarks </benchmarks/results>"],
 }
 
 myst_enable_extensions = ["dollarmath", "attrs_block"]
@@ -59,10 +59,7 @@ html_context = {"default_mode": "auto"}
 html_theme_options = {
     "header_links_before_dropdown": 9,
     "navbar_persistent": ["search-button"],
-    "navigation_with_keys": False,
-    "show_prev_next": False,
-    "footer_start": [],
-    "footer_end": [],
+    **{"navigation_with_keys": False, "show_prev_next": False, "footer_start": [], "footer_end": []},
     "secondary_sidebar_items": ["page-toc"],
 }
 
@@ -127,8 +124,7 @@ def read_source(app: Any, page: str, source: list[str]) -> None:
     if page == "docs/gallery":
         text += "\n" + thumbnails(folder)
     if page in CONTENTS:
-        lines = [f"{title} </{to}>" if title else f"/{to}" for title, to in CONTENTS[page]]
-        contents = "\n".join(["```{toctree}", ":hidden:", "", *lines, "```"])
+        contents = "\n".join(["```{toctree}", ":hidden:", "", *CONTENTS[page], "```"])
         text = TITLE.sub(lambda found: f"{found[0]}\n\n{contents}\n", text, count=1)
     source[0] = text
 
@@ -143,12 +139,11 @@ def write_index(app: Any, error: Exception | None) -> None:
     """The address of the folder leads to the first page."""
     if error is None:
         head = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=README.html">'
-        page = f'{head}<title>Recuse</title><a href="README.html">Recuse</a>\n'
-        (Path(app.outdir) / "index.html").write_text(page, encoding="utf-8")
+        (Path(app.outdir) / "index.html").write_text(f"{head}<title>Recuse</title>\n", encoding="utf-8")
 
 
 def setup(app: Any) -> None:
-    """Called by Sphinx."""
+    """What Sphinx calls."""
     app.add_html_math_renderer("mathml", *((partial(write_math, display), None) for display in ("inline", "block")))
     app.connect("source-read", read_source)
     app.connect("build-finished", write_index)
