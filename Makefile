@@ -2,7 +2,7 @@
 # make test       set up, then all tests that are not slow; make test-all runs every test
 # make browser    set up what the tests in a browser need; from then on `make test` runs those too
 # make local      serve a small real model on this machine: a judge without a key (CPython 3.11 to 3.13 on Linux x86-64; 0.5 GB)
-# make docs     set up, then build the pages as a searchable offline site in docs/_build/html
+# make docs       set up, then build the pages as a searchable offline site in docs/_build/html
 # make bench      set up, then measure what is fast and write benchmarks/results.md (an hour or two)
 PYTHON ?= python3
 VENV := .venv
