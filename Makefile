@@ -19,7 +19,7 @@ setup: $(VENV)/stamp
 $(VENV)/stamp: requirements.txt requirements.lock pyproject.toml
 	@echo "Setting up $(VENV) with what requirements.lock lists: the first time this takes some minutes."
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -e .[dev,cluster] -c requirements.lock
+	$(RUN) -m pip install --quiet --disable-pip-version-check -e .[all,dev,cluster] -c requirements.lock
 	touch $@
 
 # Tests in a browser take minutes: they run where somebody has called for a browser.

@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 import traceback
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,8 @@ def run(names: Names, pairs: Pairs, processes: int | None, grid: Path | None, da
         raise click.UsageError("--dask runs the cells of a matrix; name it with --matrix")
     if dask and dask != "local" and processes:
         raise click.UsageError("--processes is for this machine; a cluster says itself how many cells it has room for")
+    if not find_spec("papermill"):  # said before anything is asked
+        raise ModuleNotFoundError(name="papermill")
     values = parameters(pairs, **limits)
     try:
         if grid:
@@ -144,6 +147,11 @@ def entry() -> None:
         if isinstance(error, OSError) and error.strerror and error.filename:
             words = f"{error.filename}: {error.strerror}"
         echo(f"recuse: {words}", err=True)
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        echo(
+            f"recuse: {error.name} is not installed: pip install 'recuse[all]' brings all that commands need", err=True
+        )
         sys.exit(2)
     except Exception:  # a defect of ours: told as Python tells it, but for keys
         echo(traceback.format_exc(), err=True)
