@@ -425,7 +425,7 @@ def test_a_kernel_that_dies_is_told_and_replaces_nothing(tmp_path: Path, monkeyp
     report = tmp_path / "report.ipynb"
     report.write_text("the last good one")
 
-    def die(_: str, draft: str, __: Any, on_cell_execute: Callable[[], None], **___: Any) -> None:
+    def die(_: Any, draft: str, __: Any, on_cell_execute: Callable[[], None], **___: Any) -> None:
         Path(draft).write_text("as far as it came")
         on_cell_execute()
         raise RuntimeError("Kernel died")
@@ -447,8 +447,8 @@ def test_a_kernel_that_dies_is_told_and_replaces_nothing(tmp_path: Path, monkeyp
     assert list(tmp_path.glob(".*")) == [] and report.read_text() == "the last good one"
     shutil.rmtree(tmp_path / "report.failed.ipynb")
 
-    def succeed(source: str, draft: str, *_: Any, **__: Any) -> None:
-        Path(draft).write_bytes(Path(source).read_bytes())
+    def succeed(book: Any, draft: str, *_: Any, **__: Any) -> None:
+        nbformat.write(book, draft)
 
     monkeypatch.setattr(papermill, "execute_notebook", succeed)
     assert notebooks.execute(NOTEBOOK, report, {}).error is None
