@@ -41,6 +41,26 @@ def test_every_format_gives_the_same_numbers(tmp_path: Path, end: str) -> None:
     ]
 
 
+def test_a_frame_gives_the_numbers_of_its_file(tmp_path: Path) -> None:
+    """Whatever its index and types: candidates as lists, categories, verdicts that are missing."""
+    listed = pd.DataFrame(pair_rows(first=0.4, questions=30))
+    lists = ["candidates", "candidate_vendors"]
+    frame = listed.assign(**{name: listed[name].map("|".join) for name in lists})
+    frame.loc[::7, "verdict"] = None
+    frame.to_csv(tmp_path / "verdicts.csv", index=False)
+    typed = frame.astype({"judge": "category"}).assign(**listed[lists]).set_index(frame.index + 7)
+    expected = {
+        (e.id, str(e.where), e.value, e.n) for e in analyze(tmp_path / "verdicts.csv").estimates if e.low == e.low
+    }
+    assert len(expected) > 5 and not (folder := tmp_path / "results").exists()
+    for each in (frame, typed):
+        found = analyze(each)
+        assert {(e.id, str(e.where), e.value, e.n) for e in found.estimates if e.low == e.low} == expected
+    assert (folder / "numbers.json") in write(found, folder)
+    with pytest.raises(ValueError, match=r"frame.jsonl, line 3.*verdict 'perhaps'"):
+        analyze(frame.assign(verdict=["A", "B", "perhaps", *["A"] * (len(frame) - 3)]))
+
+
 def test_a_planted_place_is_found_and_counted_by_hand(tmp_path: Path) -> None:
     rows = pair_rows(first=0.4)
     found = analyze(written(rows, tmp_path / "v.csv"))

@@ -79,9 +79,8 @@ def by_candidate(id: str, frame: pd.DataFrame, value: str) -> list[Estimate]:
 def unreadable_share(frame: pd.DataFrame) -> list[Estimate]:
     """The share of verdicts without one that can be read, a judge each, and by condition where there are several."""
     lost = (frame["outcome"].astype(object) != "ok").astype(float)
-    several = frame["condition"].nunique() > 1
-    return [each for keys in [["judge"], ["judge", "condition"]][: 1 + several]
-            for each in by("unreadable_share", frame, lost, *keys)]  # fmt: skip
+    groups = [("judge",), ("judge", "condition")][: 1 + (frame["condition"].nunique() > 1)]
+    return [each for keys in groups for each in by("unreadable_share", frame, lost, *keys)]
 
 
 def _agreement(rows: pd.DataFrame, values: pd.Series, same: list[str], level: str, seed: int) -> list[Interval]:
@@ -443,7 +442,7 @@ class Analysis:
 
 
 def analyze(
-    source: str | Path,
+    source: str | Path | pd.DataFrame,
     format: str | None = None,
     *,
     ignore_extra: bool = False,
@@ -454,11 +453,11 @@ def analyze(
 ) -> Analysis:
     """Every number that the verdicts of a file can carry, and of each other declared number what is missing.
 
-    `source`: a tidy file (.csv, .tsv, .jsonl, .json, .parquet; columns: `reading.ALL`), or a file or folder of another
-    tool (`formats.FORMATS`); `format` where its fields do not tell; `names`: what it calls our columns; `positive`: for
-    which answer, "first" or "second", grades above 0 are. `seed`: resampling and sign flips; `margin_pp`: within which
-    a hint counts as changing nothing. A file that is not what it should be is a ValueError with file, line and field,
-    before anything is computed.
+    `source`: tidy verdicts (a DataFrame, .csv, .tsv, .jsonl, .json, .parquet; columns: `reading.ALL`), or a file or
+    folder of another tool (`formats.FORMATS`); `format` where its fields do not tell; `names`: what it calls our
+    columns; `positive`: for which answer, "first" or "second", grades above 0 are. `seed`: resampling and sign flips;
+    `margin_pp`: within which a hint changes nothing. What is not as it should be is a ValueError with file, line and
+    field, before anything is computed.
     """
     file = formats.load(source, format, ignore_extra, names, positive)
     facts, notes = facts_of(file), list(file.notes)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -445,7 +446,7 @@ NAMES = (TIDY, *FORMATS)
 
 
 def load(
-    source: str | Path,
+    source: str | Path | pd.DataFrame,
     format: str | None = None,
     ignore_extra: bool = False,
     names: Mapping[str, str] | None = None,
@@ -458,6 +459,10 @@ def load(
     is of no known format is a ValueError with what was found and what is valid, a path that is not there a
     FileNotFoundError.
     """
+    if isinstance(source, pd.DataFrame):  # as the file that it would be saved as, whose lines errors name
+        with TemporaryDirectory() as folder:
+            source.to_json(path := Path(folder) / "frame.jsonl", orient="records", lines=True, default_handler=str)
+            return load(path, format, ignore_extra, names, positive)
     path = Path(source).expanduser()
     if format is not None and format not in NAMES:
         raise ValueError(f"format {format!r}; valid: {', '.join(NAMES)}")
@@ -486,8 +491,7 @@ def _alike(file: Verdicts) -> list[str]:
         for name in file.frame[column].dropna().unique():
             names.setdefault(str(name).casefold(), set()).add(str(name))
     twins = [" and ".join(sorted(found)) for found in names.values() if len(found) > 1]
-    words = f"Names that differ in capitals alone are taken as different ones: {'; '.join(twins[:5])}."
-    return [words] if twins else []
+    return [f"Names that differ in capitals alone are taken as different: {'; '.join(twins[:5])}."] if twins else []
 
 
 def _of_folder(path: Path) -> str:

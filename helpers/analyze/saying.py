@@ -43,8 +43,7 @@ LISTED = ": {value}"  # the end of words that can stand once above several numbe
 
 def summary(analysis: Analysis) -> str:
     """The whole of it as Markdown: data, findings with intervals, and which numbers are missing for want of what."""
-    mute = frames.unreadable_words(analysis.losses)
-    notes = [*([mute] if mute else []), *conditions(analysis), *analysis.notes]
+    notes = [*filter(None, [frames.unreadable_words(analysis.losses)]), *conditions(analysis), *analysis.notes]
     parts = [head(analysis), *(f"- {note}" for note in notes), "", "## Found", "", *findings(analysis)]
     return "\n".join([*parts, "", "## Not computed", "", *absent(analysis)])
 
@@ -60,9 +59,7 @@ def head(analysis: Analysis) -> str:
     """What the file holds, in one line."""
     file, losses = analysis.file, analysis.losses
     lost = int((losses["unreadable"] * losses["judgments"]).round().sum())
-    judges, questions = (
-        _count(file.frame[name].nunique(), name.removesuffix("_id")) for name in ("judge", "question_id")
-    )
+    judges, questions = (_count(file.frame[n].nunique(), n.removesuffix("_id")) for n in ("judge", "question_id"))
     return (
         f"**{plain(file.name)}** ({file.format}): {_count(analysis.judgments, 'judgment')} ({KINDS[file.style]}) by "
         f"{judges} on {questions}; {lost:,} ({lost / max(1, analysis.judgments):.1%}) could not be read."
