@@ -66,19 +66,21 @@ def test_a_wheel_reads_the_definitions_that_it_brings(tmp_path: Path, monkeypatc
 
 def test_the_package_declares_what_it_needs() -> None:
     """As an installer reads it: without this a wheel ends at its first import."""
+
+    def named(each: Requirement) -> tuple[str, str]:
+        return canonicalize_name(each.name), str(each.specifier)
+
     listed = (paths.ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    wanted = {str(Requirement(line)) for line in listed if line and not line.startswith("#")}
+    wanted = {named(Requirement(line)) for line in listed if line and not line.startswith("#")}
     declared = [Requirement(line) for line in metadata.requires("recuse") or ()]
-    of_all = {"notebooks", "ask", "hub", "report"}
-    asked = [
-        each
-        for each in declared
-        if each.marker is None or any(each.marker.evaluate({"extra": name}) for name in of_all)
-    ]
-    assert {str(each).partition(";")[0].strip() for each in asked} == wanted and len(wanted) > 20
-    (everything,) = (each for each in declared if each.name == "recuse")
-    assert everything.extras == of_all
-    assert {each.name for each in declared if each.marker} >= {"dask", "playwright", "pytest"}, "extras"
+    base = {named(each) for each in declared if each.marker is None}
+    of = {
+        extra: {named(each) for each in declared if each.marker and each.marker.evaluate({"extra": extra})}
+        for extra in ("all", "notebooks", "ask", "hub", "report", "cluster", "browser", "docs", "dev")
+    }
+    parts = of["notebooks"] | of["ask"] | of["hub"] | of["report"]
+    assert base | of["all"] == wanted and parts == of["all"] and all(of.values())
+    assert len(base) < len(wanted) * 0.6 and not base & parts
 
 
 def test_every_import_of_the_package_is_declared() -> None:
