@@ -22,6 +22,12 @@ from helpers import paths
 BROUGHT = {"numpy", "IPython", "jupyter_client", "nbformat", "traitlets", "distributed"}
 
 
+@pytest.fixture(autouse=True)
+def beside_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing leads back to the checkout."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The command of a wheel that was built from the checkout and installed, with what it declares, beside nothing."""

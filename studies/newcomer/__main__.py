@@ -40,12 +40,14 @@ def verdicts(judge: str, first: float, questions: int, seed: int) -> Iterator[di
 def give(task: int, folder: Path) -> None:
     """Write what a task needs."""
     folder.mkdir(parents=True, exist_ok=True)
-    if task == 1:
+    if task > 2:
+        print(f"task {task} needs no file")
+    elif task == 1:
         rows = pd.DataFrame(verdicts("lab", 0.33, 120, 1))
         rows[["answer_1", "answer_2"]] = rows.pop("shown").str.split("|", expand=True).to_numpy()
         renamed = {"judge": "grader", "question": "prompt_id", "named": "preferred"}
         rows.rename(columns=renamed).to_csv(folder / "votes.csv", index=False)
-    elif task == 2:
+    else:
         rows = pd.DataFrame([*verdicts("red", 0.62, 80, 2), *verdicts("blue", 0.5, 80, 2)])
         games = rows.assign(candidates=rows.pop("shown").str.split("|"))
         games.rename(columns={"named": "verdict"}).to_parquet(folder / "games.parquet")
@@ -95,25 +97,27 @@ def check_card(folder: Path) -> str:
     cards = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("card/**/card.json")]
     if not cards or SERVED not in json.dumps(cards[0]["judge"]):
         return f"no card of {SERVED} in {folder / 'card'}"
-    shown = {each["probe"] for each in cards[0]["probes"] if each["verdict"] == "bias"}
-    answer = set(json.loads((folder / "answer.json").read_text(encoding="utf-8"))["biased"])
+    shown = {each["probe"]: {each["probe"], each["id"]} for each in cards[0]["probes"] if each["verdict"] == "biased"}
     if "order" not in shown:
-        return "the card does not find the preference for a place that the model has"
-    return "" if answer == shown else f"the card shows {', '.join(sorted(shown))}"
+        return f"the model prefers the place shown first, and the card calls biased: {', '.join(shown) or 'nothing'}"
+    answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))["biased"]
+    named = {name for name, names in shown.items() for each in answer if each in names or each.startswith(name)}
+    return "" if named == {*shown} and len(answer) == len(shown) else f"the card shows {', '.join(sorted(shown))}"
 
 
 def check_paper(folder: Path) -> str:
-    """A figure that is there, and three macros that a file of numbers defines."""
+    """A figure that is there, and three numbers with intervals by macros that a file of the folder defines."""
     text = (folder / "paper.tex").read_text(encoding="utf-8")
-    figures = re.findall(r"\\includegraphics(?:\[[^\]]*\])?\{([^}]+)\}", text)
-    files = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.pdf")}
-    if not any(figure.removesuffix(".pdf") == file or file.endswith(f"/{figure.removesuffix('.pdf')}")
-               for figure in figures for file in files):  # fmt: skip
-        return f"no figure that is there: {figures}"
-    pattern = re.compile(r"\\(?:re)?newcommand\{\\(\w+)\}|\\def\\(\w+)|\\providecommand\{\\(\w+)\}")
-    defined = {"".join(found) for path in folder.rglob("*.tex") for found in pattern.findall(path.read_text("utf-8"))}
-    used = {name for name in re.findall(r"\\([A-Za-z]+)", text) if name in defined and "ArenaHard" in name}
-    return "" if len({re.sub("(Full|Interval)$", "", name) for name in used}) >= 3 else f"numbers by macros: {used}"
+    there = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("figures/*.*")}
+    inserted = re.findall(r"\\(?:includegraphics(?:\[[^\]]*\])?|input)\{(?:\\RecuseFolder\s*)?([^}]+)\}", text)
+    if not any(
+        file.endswith(re.sub(r"\.(pdf|tex)$", "", each)) for file in there for each in inserted if "figures/" in each
+    ):
+        return f"none of these is a figure that is there: {', '.join(inserted) or 'nothing'}"
+    files = (path.read_text(encoding="utf-8") for path in folder.rglob("numbers.tex"))
+    numbers = {name for file in files for name in re.findall(r"\\Recuse\w*Number\{(\w+)\}", file)}
+    used = set(re.findall(r"\\([A-Za-z]+?)(?:Full|Interval)(?![A-Za-z])", text)) & numbers
+    return "" if len(used) >= 3 else f"{len(used)} numbers with their intervals by macros of `recuse paper`"
 
 
 def check_experiment(folder: Path) -> str:
@@ -189,7 +193,8 @@ def main() -> None:
         give(asked.task, asked.folder)
     else:
         wrong = check(asked.task, asked.folder)
-        raise SystemExit(f"not yet: {wrong}" if wrong else "right")
+        print(f"not yet: {wrong}" if wrong else "right")
+        raise SystemExit(bool(wrong))
 
 
 if __name__ == "__main__":
