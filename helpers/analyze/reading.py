@@ -64,7 +64,7 @@ def check(found: Sequence[str], where: str, ignore_extra: bool) -> list[str]:
         near = _nearest(name, [each for each in ALL if each not in found])
         faults.append(f"unknown column {name!r}" + (f" (did you mean {near!r}?)" if near else ""))
     if faults:
-        extra = "; --ignore-extra leaves unknown columns unread" if others else ""
+        extra = "; --ignore-extra leaves unknown columns unread, --map judge=NAME renames one" if others else ""
         raise ValueError(f"{where}: {'; '.join(faults)}. Found: {', '.join(map(repr, found))}. {VALID}{extra}")
     return [name for name in found if name in ALL]
 
