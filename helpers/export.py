@@ -259,11 +259,11 @@ def exhibits(figures: Sequence[Figure], tables: Sequence[Table]) -> dict[str, li
 
 
 def this_run() -> dict[str, Any]:
-    """Commit (with -dirty where files differ from it; null outside git), time in UTC, and versions."""
-    command = ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    """Commit (with -dirty where files differ from it; null outside a checkout), time in UTC, and versions."""
+    command = ["git", "-C", str(paths.DEFINITIONS), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         git = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-        commit = git.stdout.strip() if git.returncode == 0 else None
+        commit = git.stdout.strip() if git.returncode == 0 and not paths.BUNDLE.is_dir() else None
     except FileNotFoundError:
         commit = None
     versions: dict[str, str | None] = {"python": python_version()}

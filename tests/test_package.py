@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import shutil
 import subprocess
 import sys
@@ -136,6 +137,11 @@ def test_a_wheel_audits_and_runs_beside_other_helpers(wheel: Path, tmp_path: Pat
     pip = [wheel.with_name("python"), "-m", "pip", "--quiet", "--disable-pip-version-check"]
     lock = paths.ROOT / "requirements.lock"
     subprocess.run([*pip, "install", "-c", lock, f"{packed}[notebooks]"], check=True)
+    for words in (
+        ["init", "-q"],
+        ["-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "--allow-empty", "-m", "x"],
+    ):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
     (tmp_path / "helpers").mkdir()
     (tmp_path / "helpers" / "__init__.py").write_text("raise SystemExit('the helpers of somebody else')")
     for words in (["audit", "--model", "sim_gpt_fast"], run):
@@ -143,5 +149,7 @@ def test_a_wheel_audits_and_runs_beside_other_helpers(wheel: Path, tmp_path: Pat
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "audit-sim_gpt_fast" / "card.md").is_file()
     (report,) = tmp_path.glob("figures/runs/mt_bench_blind-*/report.ipynb")
-    assert (report.parent / "numbers.json").is_file() and list(report.parent.glob("*.png"))
+    assert json.loads((report.parent / "run.json").read_text())["commit"] is None, "that of another repository"
+    assert (report.parent / "numbers.json").is_file()
+    assert list(report.parent.glob("*.png"))
     assert (tmp_path / "data" / "replies").is_dir()
