@@ -13,7 +13,7 @@ import pandas as pd
 
 from .. import frames
 from ..biases import hinting
-from ..biases.accuracy import accuracy
+from ..biases.accuracy import accuracy, people_rate
 from ..biases.hinting.asked import CONTROL
 from ..biases.losses import loss_change, loss_words
 from ..biases.position import both_orders, measured
@@ -28,7 +28,7 @@ from ..stats.models import own_vendor_effects
 from ..types import Estimand, Estimate
 from ..words.numbers import declared_by, load_numbers, number_files
 from . import formats
-from .formats import Verdicts
+from .formats import FIRSTS, Verdicts
 from .reading import ACCEPTED
 
 #: The module whose numbers.yaml declares what is measured here, and where all verdicts are from.
@@ -179,6 +179,7 @@ def of_answers(rows: pd.DataFrame) -> pd.DataFrame:
             rival=rows[f"{other}_vendor"].astype(object),
             share=rows["won"] if side == "candidate" else 1 - rows["won"],
             points=rows.get(f"score_{side}", NAN),
+            gold=rows["gold"] if side == "candidate" else 1 - rows["gold"],
         )
         for side, other in (("candidate", "baseline"), ("baseline", "candidate"))
     ]
@@ -254,7 +255,10 @@ def position_numbers(file: Verdicts, frame: pd.DataFrame, seed: int, notes: list
     elif not single:
         note = f"{count:,} comparisons of judge and candidate, more than {MOST['comparisons']}"
         notes.append(f"{note}: places are reported by judge.")
-    found = [*_places(table, seed), *_comparisons(table, seed)] if single else []
+    found = _places(table, seed) if single else []
+    if single:  # what is of one comparison alone
+        found += [*measured.excess_flip(table, DATA, seed), *measured.flip_by_gap(table, DATA)]
+        found += [*measured.win_rate(table, DATA), *measured.sensitivity(table, DATA)]
     if not single or table.drop_duplicates(["judge", "candidate"])["judge"].duplicated().any():
         for each in _places(table.assign(candidate=EVERYBODY, source=""), seed):
             found.append(replace(each, where={key: at for key, at in each.where.items() if key != "candidate"}))
@@ -268,16 +272,6 @@ def _places(table: pd.DataFrame, seed: int) -> list[Estimate]:
         *both_orders.first_position_effect(table, DATA, seed),
         *both_orders.signed_rates(table, DATA),
         *measured.control_arms(table, DATA, seed),
-    ]
-
-
-def _comparisons(table: pd.DataFrame, seed: int) -> list[Estimate]:
-    """What is of one comparison alone."""
-    return [
-        *measured.excess_flip(table, DATA, seed),
-        *measured.flip_by_gap(table, DATA),
-        *measured.win_rate(table, DATA),
-        *measured.sensitivity(table, DATA),
     ]
 
 
@@ -450,17 +444,18 @@ def analyze(
     positive: str = "",
     seed: int = 42,
     margin_pp: float = 5.0,
+    random_gold: bool = False,
 ) -> Analysis:
     """Every number that the verdicts of a file can carry, and of each other declared number what is missing.
 
     `source`: tidy verdicts (a DataFrame, .csv, .tsv, .jsonl, .json, .parquet; columns: `reading.ALL`), or a file or
     folder of another tool (`formats.FORMATS`); `format` where its fields do not tell; `names`: what it calls our
     columns; `positive`: for which answer, "first" or "second", grades above 0 are. `seed`: resampling and sign flips;
-    `margin_pp`: within which a hint changes nothing. What is not as it should be is a ValueError with file, line and
-    field, before anything is computed.
+    `margin_pp`: within which a hint changes nothing; `random_gold`: rows with a `gold` were drawn at random. What is
+    not as it should be is a ValueError with file, line and field, before anything is computed.
     """
     file = formats.load(source, format, ignore_extra, names, positive)
-    facts, notes = facts_of(file), list(file.notes)
+    facts, notes = facts_of(file) | ({"drawn"} if random_gold else set()), list(file.notes)
     found = [*unreadable_share(file.frame), *file.extra]
     if file.style == "ranking":
         found += ranking_numbers(file, facts, seed, margin_pp, notes)
@@ -470,7 +465,7 @@ def analyze(
             here = pair_numbers(file, part, seed, notes)
         elif file.style == "score":
             here = score_numbers(part, seed)
-        here += _accuracy(file, part)
+        here += by_gold(file, part, seed, random_gold)
         found += [replace(each, where={**each.where, "condition": condition}) if condition else each for each in here]
     # Pairwise and score frames have a row a verdict, listwise ones a row a candidate.
     rows = file.frame if file.style == "ranking" else file.frame.assign(games=2)
@@ -497,12 +492,27 @@ def conditions(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         yield "" if name == main else name, part.assign(condition=renamed)
 
 
-def _accuracy(file: Verdicts, part: pd.DataFrame) -> list[Estimate]:
-    """How often judges are right, where the file tells what is right; by category too."""
+def by_gold(file: Verdicts, part: pd.DataFrame, seed: int, random_gold: bool) -> list[Estimate]:
+    """How often judges are right, by category too; of pairs agreement beyond chance, how far win rates are from those
+    by gold labels, and what these would be of all verdicts (judge, candidate).
+    """
     if "gold" not in part or file.style == "score" or not part["gold"].notna().any():
         return []
     pairs = file.style == "pairwise"
     rows = part[part["gold"].notna() & (pairs or part["top"] == 1.0)]
     correct = (rows["won"] == rows["gold"]).astype(float).where(rows["won"].notna()) if pairs else rows["gold"]
     names = ["question_id", "judge", "category", "outcome", *({"cluster"} & {*rows})]
-    return accuracy(rows[names].assign(correct=correct), DATA)
+    found = accuracy(rows[names].assign(correct=correct), DATA)
+    if not pairs or len(part[["judge", *FIRSTS]].drop_duplicates()) > MOST["cells"]:
+        return found
+    for judge, each in rows.groupby("judge", observed=True):
+        side = np.where(each["first"].astype(object) == "candidate", 1.0, -1.0)[:, None]
+        signs = np.sign(side * (2 * each[["won", "gold"]].to_numpy() - 1))
+        alpha = krippendorff_alpha(signs, "nominal", seed, clusters_of(each))
+        found.append(estimate("gold_alpha", {"judge": str(judge)}, alpha, DATA, "alpha"))
+    items = of_answers(part[part["won"].notna() & ~part["condition"].isin(CONTROLS)]).drop(columns="candidate")
+    renamed = {"answer": "candidate", "share": "predicted", "gold": "label"}
+    own = items["vendor"].eq(items["judge_vendor"]) & items["rival"].ne(items["vendor"]) & items["judge_vendor"].ne("")
+    items = items.assign(item=items.index, own=own).rename(columns=renamed)
+    drawn = random_gold or bool(items["label"].notna().all())
+    return found + [e for e in people_rate(items, DATA, random_sample=drawn) if drawn or e.id != "people_rate"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -337,11 +336,6 @@ def games(frame: pd.DataFrame, notes: Iterable[str] = ()) -> Verdicts:
     return Verdicts("pairwise", frames.recoded(frame), counts_of(frame), (*order, *notes))
 
 
-def pairs(path: Path, format: str) -> Verdicts:
-    """The verdicts of a format of `datasets/formats.toml`."""
-    return games(datasets.load_pairwise(path, format))
-
-
 def arena_hard(path: Path) -> Verdicts:
     """Arena-Hard's judgments: a file, a judge's folder, or a tree of judges; broken lines are reported and left out."""
     found = datasets.load_arena(path)
@@ -394,13 +388,7 @@ def fastchat_single(path: Path) -> Verdicts:
 
     rows = records.map(read, "question_id")
     note = [f"{len(off):,} scores such as {off[0]:g} lie outside {LEAST} to {MOST} and are unreadable."] if off else []
-    return _of_rows(path, rows, records.lines, note)
-
-
-def inspect(path: Path) -> Verdicts:
-    """Logs of Inspect: scores by graders, or verdicts of a judging task."""
-    rows, notes = datasets.load_inspect(path)
-    return _of_rows(path, rows, None, notes)
+    return _of_rows(path, rows, note, records.lines or ())
 
 
 def llm_eval(path: Path) -> Verdicts:
@@ -412,13 +400,13 @@ def llm_eval(path: Path) -> Verdicts:
     return Verdicts("ranking", frame.assign(gold=np.nan), counts, tuple(frame.attrs.get("notes", ())), extra)
 
 
-def _of_rows(path: Path, rows: list[dict[str, Any]], lines: tuple[int, ...] | None, notes: Iterable[str]) -> Verdicts:
+def _of_rows(path: Path, rows: list[dict[str, Any]], notes: Iterable[str], lines: Sequence[int] = ()) -> Verdicts:
     """Rows in tidy columns, checked and put into a frame as a tidy file is; vendors follow from the names."""
     columns = [*REQUIRED, *(key for key in ("repeat", "gold", "category") if any(row.get(key) for row in rows))]
     table = {key: texts(row.get(key) for row in rows) for key in columns}
     table["judge_vendor"] = texts(maker(str(row["judge"])) for row in rows)
     table["candidate_vendors"] = texts(_makers(row["candidates"]) for row in rows)
-    file = shaped(reading.cells(Raw(path, pd.DataFrame(table), lines)))
+    file = shaped(reading.cells(Raw(path, pd.DataFrame(table), lines or None)))
     return replace(file, notes=(*file.notes, *notes))
 
 
@@ -427,14 +415,13 @@ def _makers(candidates: Any) -> list[str]:
     return [maker(str(name).strip()) for name in names]
 
 
-#: What loads each format that needs more than `pairs`, by its name in `datasets/formats.toml`.
+#: What loads each format that needs more than `datasets.load_pairwise`, by its name in `datasets/formats.toml`.
 LOADERS: dict[str, Callable[[Path], Verdicts]] = {
     "llmbar": llmbar,
     "pandalm": pandalm,
     "llm-eval": llm_eval,
-    "inspect": inspect,
+    "inspect": lambda path: _of_rows(path, *datasets.load_inspect(path)),
     "arena-hard": arena_hard,
-    "wide-pairs": partial(pairs, format="votes"),
     "fastchat-single": fastchat_single,
 }
 
@@ -478,7 +465,8 @@ def load(
             raise ValueError(f"{path}: tidy verdicts are one file, this is a folder")
         file = load_tidy(path, ignore_extra, {theirs: ours for ours, theirs in (names or {}).items()}, positive)
     else:
-        file = LOADERS[chosen](path) if chosen in LOADERS else pairs(path, chosen)
+        as_pairs = {"wide-pairs": "votes"}.get(chosen, chosen)
+        file = LOADERS[chosen](path) if chosen in LOADERS else games(datasets.load_pairwise(path, as_pairs))
         file = replace(file, notes=(BY_NAMES, *file.notes))
     name = "" if path.is_dir() else path.name.removesuffix(".gz").rpartition(".")[0]
     return replace(file, format=chosen, name=name or path.name, notes=(*file.notes, *_alike(file)))

@@ -36,7 +36,8 @@ KEYED = ("turn", "hint")
 NEVER = tuple(WORDS[name] for name in ("published", "people", "asked", "model"))
 COUNTED = "self_bias_as_counted"
 #: Numbers of other rooms that are described as those of this one are.
-OTHERS = {"gold_accuracy": "accuracy", "both_order_inconsistent": "position", COUNTED: "hinting"}
+OTHERS = {"both_order_inconsistent": "position", COUNTED: "hinting"}
+OTHERS |= dict.fromkeys(("gold_accuracy", "gold_alpha", "people_gap", "people_gap_own", "people_rate"), "accuracy")
 OWN = "own_vendor_"
 LISTED = ": {value}"  # the end of words that can stand once above several numbers
 

@@ -79,9 +79,7 @@ def counted(votes: pd.DataFrame) -> Counted:
     people = votes[votes["kind"] == "person"]
     codes, questions = pd.factorize(clusters_of(votes), sort=True)
     at = pd.Series(codes, index=votes.index)
-    voted = pd.DataFrame(
-        {"pair": people["pair"], "voter": people["voter"], "vote": people["verdict"].map(VERDICTS.index)}
-    ).assign(question=at[people.index])
+    voted = people[["pair", "voter"]].assign(vote=people["verdict"].map(VERDICTS.index), question=at[people.index])
     both = voted.merge(voted[["pair", "voter", "vote"]], on="pair", suffixes=("", "_other"))
     both = both[both["voter"] < both["voter_other"]]
     low, high = np.minimum(both["vote"], both["vote_other"]), np.maximum(both["vote"], both["vote_other"])
@@ -160,9 +158,7 @@ def accuracy(
     ValueErrors; no row gives no estimate.
     """
     _check_columns(frame, GOLD_COLUMNS, "gold labels", ["correct"])
-    keys = [
-        name for name in ("source", "condition") if name in frame and (name == "source" or frame[name].nunique() > 1)
-    ]
+    keys = [at for at in ("source", "condition") if at in frame and (at == "source" or frame[at].nunique() > 1)]
     groups = frame.groupby(keys, sort=False) if keys else [((), frame)]
     return [
         each
@@ -225,9 +221,8 @@ def agreement(votes: pd.DataFrame, data: str, seed: int = 42, resamples: int = 2
         names = list(dict.fromkeys(part["condition"])) if "condition" in part else [None]
         for condition in ["all", *names] if len(names) > 1 else names:
             rows = part if condition in ("all", None) else part[part["condition"] == condition]
-            where = {
-                key: str(value) for key, value in (("source", source), ("condition", condition)) if value is not None
-            }
+            place = {"source": source, "condition": condition}
+            where = {key: str(value) for key, value in place.items() if value is not None}
             found += of_counted(counted(rows), where, data, seed, resamples)
     return found
 
@@ -300,32 +295,35 @@ def people_rate(frame: pd.DataFrame, data: str, *, random_sample: bool) -> list[
     """How often would people say yes (a win, a pass) of all items, and how far is the judge from that?
 
     `frame`, a row an item and judge: question_id (the cluster), item, judge, predicted (the judge's value, 0 to 1; NaN
-    unreadable, which leaves out the label too), label (a person's, or NaN), and any of KINDS. Where the labelled items
-    are not said to be drawn at random (`random_sample`), or the frame contradicts it, `people_rate` has no number and
-    `method` says why. A missing column, an item twice and values beyond 0 and 1 are ValueErrors.
+    unreadable, which leaves out the label too), label (a person's, or NaN), and any of KINDS. Where there is a column
+    `candidate`, each has its own numbers, by its own labels: no error that differs between candidates can turn their
+    order. `own` marks answers of the judge's own vendor beside those of others. Where the labelled items are not said
+    to be drawn at random (`random_sample`), or the frame contradicts it, `people_rate` has no number and `method` says
+    why. A missing column, an item twice and values beyond 0 and 1 are ValueErrors.
     """
     _check_columns(frame, LABEL_COLUMNS, "labels", ["predicted", "label"])
-    return [
-        each
-        for judge, rows in frame.groupby("judge", sort=True)
-        for each in _of_judge(rows, {"judge": str(judge)}, data, random_sample)
-    ]
-
-
-def _of_judge(rows: pd.DataFrame, where: dict[str, str], data: str, random_sample: bool) -> Iterator[Estimate]:
-    table = rows[rows["predicted"].notna()].set_index("item")
-    if not table.index.is_unique:
-        twice = table.index[table.index.duplicated()][0]
-        raise ValueError(f"item {twice}: judge {where['judge']} judged it twice; expected one verdict an item")
-    kinds = [name for name in KINDS if name in table.columns]
-    labels = Labels(table["predicted"], table["label"].dropna(), clusters_of(table), table[kinds] if kinds else None)
-    try:
-        corrected = prediction_powered_mean(labels, random_sample=random_sample)
-    except NotRandomSample as refusal:
-        corrected = no_interval(NAN, len(labels.labels), clusters_of(table).nunique(), f"refused: {refusal}")
-    yield estimate("people_rate", where, corrected, data)
-    yield estimate("people_rate_labels", where, clustered_mean(table["label"], clusters_of(table)), data)
-    yield estimate("people_rate_judge", where, clustered_mean(table["predicted"], clusters_of(table)), data)
+    keys, found = ["judge", *({"candidate"} & {*frame})], list[Estimate]()
+    frame = frame.assign(gap=frame["predicted"] - frame["label"], own=frame.get("own", False))
+    frame = frame[frame["predicted"].notna()]
+    for names, rows in frame.groupby(keys, sort=True, observed=True):
+        where, table = dict(zip(keys, map(str, names), strict=True)), rows.set_index("item")
+        if not table.index.is_unique:
+            twice = table.index[table.index.duplicated()][0]
+            raise ValueError(f"item {twice}: judge {where['judge']} judged it twice; expected one verdict an item")
+        kinds, clusters = table[[name for name in KINDS if name in table]], clusters_of(table)
+        labels = Labels(table["predicted"], table["label"].dropna(), clusters, kinds)
+        try:
+            corrected = prediction_powered_mean(labels, random_sample=random_sample)
+        except NotRandomSample as refusal:
+            corrected = no_interval(NAN, len(labels.labels), clusters.nunique(), f"refused: {refusal}")
+        found.append(estimate("people_rate", where, corrected, data))
+        for id, name in (("people_rate_labels", "label"), ("people_rate_judge", "predicted"), ("people_gap", "gap")):
+            interval, unit = clustered_mean(table[name], clusters), "pp" if name == "gap" else "rate"
+            found.append(estimate(id, where, interval, data, unit))
+    for judge, rows in frame[frame["own"]].groupby("judge", sort=True, observed=True):
+        interval = clustered_mean(rows["gap"], clusters_of(rows))
+        found.append(estimate("people_gap_own", {"judge": str(judge)}, interval, data, "pp"))
+    return found
 
 
 # --- published counts: every source for itself -----------------------------------------------------------------------
@@ -492,6 +490,7 @@ def finding(estimates: Sequence[Estimate]) -> str:
     """
     ids = ["gold_accuracy", "gold_accuracy_of_all", "gold_unreadable_share", "human_agreement", "human_alpha"]
     ids += ["agreement_gap", "human_human_agreement", "people_rate", "people_rate_judge", "people_rate_labels"]
+    ids += ["people_gap", "people_gap_own"]
     found = [e for e in conclusions("accuracy", estimates, *ids) if e.estimate.where.get("votes", "all") == "all"]
     differences = conclusions("accuracy", estimates, "gold_accuracy_difference")
     shown = [each for each in differences if each.verdict == "bias"]

@@ -154,6 +154,7 @@ def explain(ids: tuple[str, ...], write: bool) -> None:
 @click.option("--ignore-extra", is_flag=True, help="Leave columns unread that are not known.")
 @click.option("--map", "names", multiple=True, help="What FILE calls a column: --map verdict=winner --map judge=model.")
 @click.option("--positive", type=click.Choice(["first", "second"]), help="Verdicts are grades: for whom above 0.")
+@click.option("--random-gold", is_flag=True, help="Rows with a gold were drawn at random: correct win rates by them.")
 @click.option("--seed", type=int, default=42, show_default=True, help="Resampling and sign flips.")
 @click.option("--margin-pp", type=float, default=5.0, show_default=True, help="A hint that changes less is no matter.")
 @click.option("--figure-style", default="paper", show_default=True, help="paper, neurips, icml, acl or talk.")
@@ -165,7 +166,6 @@ def analyze(file: str, out: str | None, force: bool, figure_style: str, **option
     """
     from ..analyze import saying
     from ..analyze.analysis import analyze as analyze_file
-    from ..analyze.saying import summary
     from ..figures.style import style
 
     style(figure_style)  # an unknown one is refused before anything is computed
@@ -174,7 +174,7 @@ def analyze(file: str, out: str | None, force: bool, figure_style: str, **option
     options["names"] = dict(each.partition("=")[::2] for each in options["names"])
     found = analyze_file(file, **options | {"positive": options["positive"] or ""})
     written = saying.write(found, folder, force, figure_style)
-    echo(f"{summary(found)}\n\n{len(written)} files in {folder}")
+    echo(f"{saying.summary(found)}\n\n{len(written)} files in {folder}")
 
 
 @click.command()
