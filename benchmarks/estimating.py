@@ -46,7 +46,7 @@ def measure(
     while len(found) < runs and spent < LONG:
         print(f"statistics, {what} of {rows:,} rows, round {len(found) + 1} of {runs}", file=sys.stderr)
         one = cost([*program, "--resamples", str(resamples)], variables)
-        found.append(Measured(json.loads(one.said), one.memory))
+        found.append(Measured(json.loads(one.output), one.memory))
         spent += one.seconds
     return found
 

@@ -109,7 +109,7 @@ def rounds(commands: Mapping[str, Command], runs: int, little: int, much: int) -
             turns: dict[str, list[PerCall]] = {name: [] for name in names}
             for turn in range(TURNS):
                 for name in names if (number + turn) % 2 == 0 else reversed(names):
-                    turns[name].append(parse_costs(_cost(commands[name], [little, little, much]).said, much - little))
+                    turns[name].append(parse_costs(_cost(commands[name], [little, little, much]).output, much - little))
             for name, each in turns.items():
                 found[name].append(PerCall(median(one.rate for one in each), median(one.cpu for one in each)))
     return found
@@ -175,7 +175,7 @@ def beside_peers(found: Mapping[str, Sequence[PerCall]], absent: Mapping[str, st
 def of_many(found: Sequence[tuple[Cost, Cost]], calls: int) -> str:
     """Memory and the second run of many judgments, as a table."""
     memory, again = [first.memory for first, _ in found], [second.memory for _, second in found]
-    starts, processes = [float(second.said.split()[1]) for _, second in found], [second.cpu for _, second in found]
+    starts, processes = [float(second.output.split()[1]) for _, second in found], [second.cpu for _, second in found]
     rows = [
         [f"{calls:,} asked: largest resident memory, MB", spread(memory, 0), goal(memory, 200, True, 0)],
         [f"{calls:,} stored: from the first trial to all judgments, CPU s", spread(starts), goal(starts, 2, True, 0)],

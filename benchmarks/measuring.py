@@ -31,7 +31,7 @@ class Cost:
     seconds: float
     cpu: float
     memory: float
-    said: str
+    output: str
 
 
 def cost(command: Sequence[str], variables: Mapping[str, str] | None = None) -> Cost:
@@ -47,7 +47,7 @@ def cost(command: Sequence[str], variables: Mapping[str, str] | None = None) -> 
         errors: list[str] = []
         reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))
         reader.start()
-        said = process.stdout.read()
+        output = process.stdout.read()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - begun
@@ -56,7 +56,7 @@ def cost(command: Sequence[str], variables: Mapping[str, str] | None = None) -> 
     if process.returncode:
         raise SystemExit(f"{' '.join(command)}: exit code {process.returncode}\n{errors[0][-2000:]}")
     unit = 1e6 if sys.platform == "darwin" else 1e3  # what the system counts memory in: bytes there, kilobytes here
-    return Cost(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / unit, said)
+    return Cost(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / unit, output)
 
 
 @contextmanager

@@ -52,7 +52,7 @@ def run(names: Sequence[str], parameters: Mapping[str, Any], *options: str) -> C
     values = [word for name, value in parameters.items() for word in ("-p", name, str(value))]
     found = cost([sys.executable, "-m", "helpers", "run", *names, *options, *values])
     results = ROOT / "figures" / "runs"
-    for line in found.said.splitlines():
+    for line in found.output.splitlines():
         folder = Path(re.sub(r".* s  start \S+  ", "", line)).parent
         if folder.is_relative_to(results) and folder != results:
             shutil.rmtree(folder, ignore_errors=True)

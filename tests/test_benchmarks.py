@@ -11,9 +11,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from benchmarks import __main__ as everything, environments, estimating, judging, measuring, notebooks
+from benchmarks import __main__ as everything, comparing, environments, estimating, judging, measuring, notebooks
 from benchmarks.environments import PEERS
 from benchmarks.material import trials, write
 from benchmarks.measuring import Cost, cost, goal, server, spread
@@ -74,7 +75,7 @@ def test_our_path_and_the_bare_loops_run_and_ours_keeps_every_reply(
     assert [len(store.read(tmp_path / place / "judge.jsonl")) for place in ("0", "1")] == [1, CALLS]
     assert ours.memory > 10
     for each in (ours, bare):
-        lines = [[float(word) for word in line.split()] for line in each.said.splitlines()]
+        lines = [[float(word) for word in line.split()] for line in each.output.splitlines()]
         assert len(lines) == 2 and all(0 < spent < each.cpu and 0 < took < each.seconds for took, spent in lines)
 
 
@@ -98,10 +99,10 @@ def test_a_program_that_fails_is_told_with_its_last_words() -> None:
 
 def test_processor_time_and_memory_are_those_of_the_program() -> None:
     spent = cost([sys.executable, "-c", "import time\nwhile time.process_time() < 0.3: pass\nprint('done')"])
-    assert 0.3 <= spent.cpu < 3 and spent.said == "done\n"
+    assert 0.3 <= spent.cpu < 3 and spent.output == "done\n"
     # Of memory at least that of whoever starts it is told, which in these tests can be anything: a small one starts it.
     small = "import sys; from benchmarks.measuring import cost; print(cost([sys.executable, '-c', sys.argv[1]]).memory)"
-    held, little = (float(cost([sys.executable, "-c", small, code]).said) for code in (HOLDS, "pass"))
+    held, little = (float(cost([sys.executable, "-c", small, code]).output) for code in (HOLDS, "pass"))
     assert 300 < held < 400 and little < 250
 
 
@@ -269,7 +270,7 @@ def test_the_cells_of_a_notebook_are_one_program_with_the_values_that_are_given(
     path.write_text(json.dumps(book))
     script = tmp_path / "script.py"
     script.write_text(notebooks.program(path, {"store": "here"}))
-    assert cost([sys.executable, str(script)]).said == "here 3\n"
+    assert cost([sys.executable, str(script)]).output == "here 3\n"
 
 
 @pytest.mark.slow
@@ -309,3 +310,16 @@ def test_what_a_part_has_found_is_printed_before_the_next_begins_and_written_whe
     told = results.read_text(encoding="utf-8")
     assert "medians of 3 rounds" in told and told.count("took 0.50 s before this part and 0.50 s after it") == 2
     assert told.index("benchmarks.one, 3 rounds") < told.index("benchmarks.two, 3 rounds")
+
+
+def test_worlds_of_the_comparison_hold_what_they_say() -> None:
+    """A judge of the first place is reported, a fair one is not; labels move a judge that says yes too often."""
+    fair, biased = (comparing.position_world(np.random.default_rng(3), *world) for world in ((0, 0, 0), (0, 0.4, 0)))
+    assert len(fair) == comparing.QUESTIONS * comparing.EACH and all(one != other for *_, one, other in fair)
+    assert comparing.our_position(biased) and not comparing.our_position(fair)
+    rows = comparing.label_world(np.random.default_rng(3), in_questions=True)
+    low, high = comparing.our_labels(rows)
+    assert np.mean([row[1] for row in rows]) > 0.5 and low < 0.5 < high
+    drawn = pd.DataFrame(rows).groupby(0)[2].apply(lambda labels: labels.notna().mean())
+    assert set(drawn) == {0.0, 1.0}
+    assert comparing.percent([True] * 8 + [False] * 2) == "80 % [49, 94]"
