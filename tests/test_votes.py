@@ -90,6 +90,13 @@ def test_an_item_needs_three_votes(tmp_path: Path, votes: object) -> None:
         ballots.load_votes(write(tmp_path / "p.jsonl", [item(0, "a_b", votes)]))
 
 
+def test_items_without_a_judge_hold_votes_of_people_alone(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.jsonl", [{"idx": 0, "cmp_key": "a_b", "annotators": [1, 1, 2]}])
+    assert len(ballots.load_votes(path)) == 3
+    with pytest.raises(ValueError, match=r"p.jsonl, line 1.* no field with a judge's verdict .*found idx, cmp_key"):
+        datasets.load_pairwise(path, "pandalm")
+
+
 def test_gold_of_games_knows_who_stood_first(tmp_path: Path) -> None:
     labels = write(tmp_path / "l.jsonl", [{"id": "Natural/1", "label": 2}, {"id": "Manual/2", "label": 1}])
     verdicts = [

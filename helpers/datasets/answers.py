@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -12,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..frames import BOLD
 from ..types import Answer, Question
 from .hub import ANSWER_FILES, NAMES, Entry, Source, find_files, read_table
 from .questions import LETTERS, UNKNOWN, letter, placed_questions, read_flat, read_sets
@@ -29,12 +31,11 @@ _FENCED = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
 _MARKS = {
     "header_count": re.compile(r"^#{1,6}[ \t]", re.MULTILINE),
     "list_count": re.compile(r"^[ \t]*(?:\d+\.|[-*+])[ \t]", re.MULTILINE),
-    "bold_count": re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__"),
+    "bold_count": BOLD,
 }
 _TOKENS = re.compile(r"\w+|[^\w\s]")
-_LABEL = re.compile(r"(.+)_output_label")
-#: Reasons for a letter that a model was told to defend: no answers of its own.
-_FORCED = re.compile(r"(.+)_Dupe_reason_output_label_(.+)")
+#: In the name of a letter's field, and in that of a reason for a letter that a model was told to defend.
+_LABEL, _FORCED = "_output_label", "_Dupe_reason_output_label_"
 MAKERS: dict[str, dict[str, str]] = read_table("makers.toml")
 
 
@@ -44,7 +45,7 @@ def vendor_of(model: str) -> str:
     found = [(name.find(word), vendor) for word, vendor in MAKERS["words"].items() if word in name]
     first = next(iter(re.findall("[a-z0-9]+", name)), name)
     # "ds" is how the replication's files abbreviate DeepSeek.
-    return min(found)[1] if found else "deepseek" if first == "ds" else first
+    return min(found, default=(0, "deepseek" if first == "ds" else first))[1]
 
 
 @lru_cache(maxsize=4096)
@@ -92,11 +93,9 @@ def load_answers(source: Source, hub: Entry = None, questions: Iterable[Question
         files = [(records, mapper)]
         if mapper is _published:
             records.refuse_duplicates(records.map(lambda record: record.text("answer_id"), "answer_id"), "answer ids")
-    numbered: dict[str, list[str]] = {}
-    for question in questions:
-        if number := re.search(r"_0*(\d+)$", question.id):
-            numbered.setdefault(number[1], []).append(question.id)
-    return _answers_in(files, {number: ids[0] for number, ids in numbered.items() if len(ids) == 1})
+    numbered = [(number[1], each.id) for each in questions if (number := re.search(r"_0*(\d+)$", each.id))]
+    often = Counter(number for number, _ in numbered)
+    return _answers_in(files, {number: id for number, id in numbered if often[number] == 1})
 
 
 def _answers_in(files: Iterable[tuple[Records, Callable[..., Answer]]], ids: Mapping[str, str]) -> list[Answer]:
@@ -118,8 +117,7 @@ def _answers_in(files: Iterable[tuple[Records, Callable[..., Answer]]], ids: Map
 def _published(record: Record, stem: str) -> Answer:
     question, vendor, tier = record.texts("prompt_id", "model_vendor", "model_tier")
     failed = record.text_or_none("error", blank=True) is not None
-    if not failed and "answer_text" not in record:
-        raise ValueError(f"neither 'answer_text' nor 'error'; found {', '.join(record)}")
+    record.need(*([] if failed else ["answer_text"]), words="neither 'answer_text' nor 'error'")
     text = "" if failed else record.text_or_none("answer_text", blank=True) or ""
     outcome = "error" if failed or LEGACY_ERROR in text else "ok" if text.strip() else "empty"
     text, model = text if outcome == "ok" else "", record.text_or_none("model_name")
@@ -152,7 +150,7 @@ def _text_of(record: Record) -> str:
             text = record["choices"][0]["turns"][0]
             text = text["content"] if isinstance(text, dict) and "content" in text else text
         else:
-            raise ValueError(f"neither 'messages' nor 'choices'; found {', '.join(record) or 'no field'}")
+            record.need("messages", words="neither 'messages' nor 'choices'")
         text = text["answer"] if isinstance(text, dict) else text
     except (LookupError, TypeError):
         raise ValueError("no text where an answer stands: messages[-1].content or choices[0].turns[0]") from None
@@ -209,8 +207,7 @@ def load_responses(source: Source, hub: Entry = None) -> Loaded:
     and pairs' files have an id, an article and a gold letter alone. An id twice in a file, and one question or answer
     that differs between files, are ValueErrors.
     """
-    questions: dict[str, Question] = {}
-    answers: dict[tuple[str, str], Answer] = {}
+    merged: dict[Any, Question | Answer] = {}
     without: set[str] = set()
     mappers = {"flat": read_flat, "labels": plain_question}
     for records, mapper in read_sets(source, hub, RESPONSE_FILES, mappers, "answers", "*.jsonl"):
@@ -220,14 +217,16 @@ def load_responses(source: Source, hub: Entry = None) -> Loaded:
         if not kept:
             continue
         rows, lines = (tuple(each[at] for at in kept) for each in (records.rows, records.lines))
-        records = replace(records, rows=rows, lines=lines)
         id = "pid" if mapper is read_flat else "question_unique_id"
-        found = records.map(partial(answers_in, models=models, id=id), id)
-        by_key = {(one.question_id, one.candidate): one for each in found for one in each}
-        _merge(questions, {question.id: question for question in kept.values()}, records.path, "question")
-        _merge(answers, by_key, records.path, "answer to a question")
-    both: dict[str, Any] = {"questions": tuple(questions.values()), "answers": tuple(answers.values())}
-    return Loaded(**both, without_gold=frozenset(without - questions.keys()))
+        found = replace(records, rows=rows, lines=lines).map(partial(answers_in, models=models, id=id), id)
+        read = {(one.question_id, one.candidate): one for each in found for one in each}
+        for key, one in [*((question.id, question) for question in kept.values()), *read.items()]:
+            if merged.setdefault(key, one) != one:
+                what = f"question, {key}" if isinstance(one, Question) else f"answer to a question, {' by '.join(key)}"
+                raise ValueError(f"{records.path}: the {what}, differs from an earlier file")
+    questions = tuple(each for each in merged.values() if isinstance(each, Question))
+    answers = tuple(each for each in merged.values() if isinstance(each, Answer))
+    return Loaded(questions=questions, answers=answers, without_gold=frozenset(without - merged.keys()))
 
 
 def columns(records: Records) -> list[Columns]:
@@ -235,7 +234,7 @@ def columns(records: Records) -> list[Columns]:
     names = records.fields
     if "output_label" in names and "pid" not in names:
         return [(records.path.stem, "output_label", "reason", "error", "")]
-    found = [match[1] for name in names if not _FORCED.fullmatch(name) and (match := _LABEL.fullmatch(name))]
+    found = [name.removesuffix(_LABEL) for name in names if name[1:].endswith(_LABEL) and _FORCED not in name]
     if not found:
         raise records.unknown("<model>_output_label and <model>_reason of each model (or output_label and reason)")
     ends = ("output_label", "reason" if "pid" in names else "output_reason", "error", "reason_perturb_llm_auto")
@@ -265,10 +264,3 @@ def answers_in(record: Record, models: Iterable[Columns], id: str = "question_un
         edited = edited if outcome == "ok" and edited.strip() not in ("", text.strip()) else None
         answers.append(Answer(record[id], model, vendor_of(model), "", text, model, outcome, 0, mark, edited))
     return answers
-
-
-def _merge(merged: dict[Any, Any], more: Mapping[Any, Any], path: Path, what: str) -> None:
-    for key, value in more.items():
-        if merged.setdefault(key, value) != value:
-            name = key if isinstance(key, str) else " by ".join(key)
-            raise ValueError(f"{path}: the {what}, {name}, differs from an earlier file")

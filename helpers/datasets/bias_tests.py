@@ -20,7 +20,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..frames import DECISIONS
+from ..frames import DECISIONS, LACKING
 from ..types import Question, RatioScale, Version, Wording, short_hash
 from .answers import vendor_of
 from .hub import NAMES, Entry, Source, find_files
@@ -38,7 +38,7 @@ LONGEST = 400
 MOST_OPTIONS = 22
 #: Problems that a message names before it only counts them.
 NAMED = 3
-NOTHING, NUMERIC = NAMES["values"]["nothing"], NAMES["fields"]["numeric"]
+NOTHING = NAMES["values"]["nothing"]
 NAN = math.nan
 _HEADING = re.compile(r"^Answer Options:[ \t]*\n", re.MULTILINE)
 _OPTION = re.compile(r"^Option (\d+):", re.MULTILINE)
@@ -166,7 +166,7 @@ def load_decisions(source: Source, entry: Entry = None, tests: Iterable[Question
     path = Path(source)
     frame = pd.DataFrame([row for _, _, (_, rows) in found for row in rows], columns=list(DECISIONS))
     frame = frame.assign(experiment="published", source=path.stem if path.expanduser().is_file() else path.name)
-    return Loaded(frame.astype(dict.fromkeys(NUMERIC, float)), tuple(problems))
+    return Loaded(frame.astype(dict.fromkeys(LACKING, float)), tuple(problems))
 
 
 def _replies(
@@ -181,19 +181,19 @@ def _replies(
     bias = question.category if question else bias_name(named)
     if named and bias_name(named) != bias:
         raise ValueError(f"test {id} is of {bias}, the line says {named[:40]}")
-    shared = {
+    wording = wording or Wording("1", "scale", {})
+    shared = asdict(wording.scale or RatioScale(NAN, NAN, NAN)) | {
         "question_id": question.id if question else f"{bias}_{id}",
         "category": bias,
-        "wording": wording.name if wording else "1",
+        "wording": wording.name,
         "kind": "scale",
         "judge": judge,
         "judge_vendor": vendor_of(judge),
         "judge_model": judge,
         "repeat": 0,
-        "target": wording.target if wording else None,
-        **asdict((wording and wording.scale) or RatioScale(NAN, NAN, NAN)),
+        "target": wording.target,
     }
-    sizes = {name: len(version.options) for name, version in wording.versions.items()} if wording else {}
+    sizes = {name: len(version.options) for name, version in wording.versions.items()}
     control, treatment = (_decision(row, name, sizes.get(name), status) for name in ("control", "treatment"))
     return [shared | control, shared | treatment | {"partner": 0.0, "score": _score(row)}]
 

@@ -1,16 +1,19 @@
 """Published verdicts on two answers as the games frame: who was compared, who stood first, who won.
 
 How a record of each format becomes games stands in `formats.toml`; what a record lacks of that, its function in PREPARE
-adds. `score` is what was stored, as a label with whoever stood first as A; what says nothing ("error", "garbage", null)
-is kept as it is.
+adds. Of Arena-Hard's judgments, both layouts, what is broken is named with its line, and the rest is kept. `score` is
+what was stored, as a label with whoever stood first as A; what says nothing ("error", "garbage", null) stays as it is.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, count, pairwise
+from dataclasses import replace
+from functools import partial
+from itertools import accumulate, chain, count, pairwise
 from math import isnan, nan
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,11 +22,12 @@ import numpy as np
 import pandas as pd
 
 from ..frames import GAMES
-from ..types import PAIRWISE, short_hash
-from .answers import maker
-from .hub import Source, read_table
+from ..types import PAIRWISE, Question, short_hash
+from . import reading
+from .answers import EACH, maker
+from .hub import NAMES, Entry, Source, fetch_files, find_files, read_table
 from .questions import UNKNOWN
-from .reading import Record, Records, checked_text, first_record, number_or_nan, read_rows, refuse_if, short_name, show
+from .reading import Loaded, Problem, Record, Records, first_record, refuse_if
 
 FORMATS: dict[str, dict[str, Any]] = read_table("formats.toml")
 #: Who stands first, as A, in game 1 and in game 2.
@@ -43,6 +47,18 @@ ANNOTATOR = "annotator "
 #: The place of the better answer as AlpacaEval's annotators write it.
 _PLACE = re.compile(r"\s*(?:Output )?\(?([mMab])\)?\s*")
 _REVERSED = {"A<B": "B>A", "A<<B": "B>>A", "B<A": "A>B", "B<<A": "A>>B", "B=A": "A=B"}
+
+#: The folder that holds a folder for each judge.
+JUDGMENTS = "model_judgment"
+BASELINES: dict[str, str] = NAMES["values"]["baselines"]
+#: Ids of duplicates that a problem names before it only counts them.
+NAMED = 10
+#: The formats of `load_games` beside Arena-Hard's.
+OTHERS = ("fastchat-pair", "analyzer", "llmbar", "pandalm", "judgebench", "arena-battles")
+#: How the folder of a benchmark is named: with its version.
+_BENCHMARK = re.compile(r"v\d+\.\d+")
+#: A judgment file, what problems call it, and what titles call its comparison.
+Place = tuple[Path, str, str]
 
 #: One row a vote or verdict. `question_id` is the cluster, `pair` the two answers judged, `kind` person or judge.
 VOTE_COLUMNS = ("source", "question_id", "pair", "condition", "voter", "kind", "verdict", "outcome")
@@ -113,32 +129,22 @@ def normalised(score: object) -> str | None:
     return label if label in PAIRWISE else None
 
 
-def load_pairwise(source: Source, format: str, labels: Source | None = None) -> pd.DataFrame:
+def load_pairwise(
+    source: Source, format: str, labels: Source | None = None, *, people: bool = False, once: bool | None = None
+) -> pd.DataFrame:
     """Who won in a file of published verdicts on two answers, in a format of `formats.toml`: its games frame.
 
     A verdict that means nothing is invalid. A record twice is a ValueError; several with different time stamps
-    (`tstamp`), and votes of one judge on one pair, are distinguished by `repeat`. With LLMBar's `labels` a verdict for
-    the candidate is correct.
-    """
-    return games_frame(pairwise_games(source, format, labels))
-
-
-def pairwise_games(
-    source: Source, format: str, labels: Source | None = None, *, people: bool = False, once: bool | None = None
-) -> list[Game]:
-    """The games of all records of a file; errors name the place, and the record by its id.
-
-    `people`: with the votes of PandaLM's annotators. `once`: several records on one comparison need different time
-    stamps.
+    (`tstamp`), and (unless `once`) votes of one judge on one pair, are distinguished by `repeat`. With LLMBar's
+    `labels` a verdict for the candidate is correct. `people`: with the votes of PandaLM's annotators.
     """
     records = records_of(source, format)
     form, prepare, rows = FORMATS[format], PREPARE.get(format, lambda record, about: [record]), count(1)
-    better = None if labels is None else _better_outputs(labels)
+    better = None if labels is None else _better_outputs(records_of(labels, "llmbar-labels"))
     about = {"labels": labels, "better": better, "people": people, "fields": records.fields}
 
     def read(record: Record) -> list[Game]:
-        if missing := [each for each in form["needs"].split() if each not in record]:
-            raise ValueError(f"field {missing[0]!r} is missing; found {', '.join(record)}")
+        record.need(*form["needs"].split())
         winner, valid = record.get("winner"), [*form.get("winners", ())]
         refuse_if(form.get("strict") and winner not in valid, "winner", winner, ", ".join(valid))
         prepared = prepare(Record({"row": next(rows), **record}), about)
@@ -146,8 +152,8 @@ def pairwise_games(
 
     found = records.map(read, form.get("name") or form["question_id"].strip("{}"))
     if format == "arena-battles":
-        return _battles(source, [game for games in found for game in games])
-    return _askings(records, found, format != "votes" if once is None else once)
+        return games_frame(_battles(source, chain(*found)))
+    return games_frame(_askings(records, found, format != "votes" if once is None else once))
 
 
 def records_of(source: Source, format: str) -> Records:
@@ -155,7 +161,7 @@ def records_of(source: Source, format: str) -> Records:
     path, words, needed = Path(source).expanduser(), FORMATS[format]["words"], FORMATS[format]["needs"].split()
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file; expected {words} ({', '.join(sorted(needed))})")
-    records = read_rows(path)
+    records = reading.read_rows(path)
     if not {*needed} <= records.fields:
         raise records.unknown(f"{words}: {', '.join(sorted(needed))}")
     return records
@@ -169,11 +175,8 @@ def _askings(records: Records, found: list[list[Game]], once: bool) -> list[Game
     if once:
         twice = [(*key, str(stamp)) for key, stamp in zip(keys, stamps, strict=True)] if timed else keys
         records.refuse_duplicates(twice, "verdicts")
-    seen: Counter[tuple[str, ...]] = Counter()
-    repeats = {}
-    for at in sorted(range(len(keys)), key=stamps.__getitem__ if timed else None):
-        repeats[at] = seen[keys[at]]
-        seen[keys[at]] += 1
+    order = sorted(range(len(keys)), key=stamps.__getitem__ if timed else None)
+    repeats = pd.DataFrame(keys).iloc[order].groupby([*range(5)]).cumcount()
     return [game._replace(repeat=repeats[at]) for at, games in enumerate(found) for game in games]
 
 
@@ -187,10 +190,10 @@ def _games(record: Record, form: Mapping[str, Any], stem: str) -> Iterator[Game]
     }
     category = record.get(form.get("category"))
     numbers: dict[str, Any] = {name: record[f"its_{name}"] for name in NUMBERS if f"its_{name}" in record}
-    blank = Game(**filled, category=checked_text(category, "category") if category else UNKNOWN, **numbers)
+    blank = Game(**filled, category=reading.checked_text(category, "category") if category else UNKNOWN, **numbers)
     for name in (*filled.values(), blank.category):
         if not name.isprintable():
-            raise ValueError(f"the name {show(name)} holds signs that cannot be printed")
+            raise ValueError(f"the name {reading.show(name)} holds signs that cannot be printed")
     orders: Sequence[str] = ORDERS
     if form.get("order"):
         # Where nobody tells the order, all stands as if the baseline stood first.
@@ -200,7 +203,7 @@ def _games(record: Record, form: Mapping[str, Any], stem: str) -> Iterator[Game]
         winner = _winner(record.get(field), form["winners"])
         label = {first: FIRST, "first": FIRST, "tie": EVEN, None: None}.get(winner, SECOND)
         raw = record.get(form.get("score", field))
-        raw = raw if raw is None or isinstance(raw, str) else show(raw)
+        raw = raw if raw is None or isinstance(raw, str) else reading.show(raw)
         score = raw if "score" in form else label or raw
         yield blank._replace(first=first, score=score, verdict=label, games=len(form["games"]))
 
@@ -214,7 +217,7 @@ def _field_text(name: str, record: Record, stem: str) -> str:
         turn = int(value) if isinstance(value, str) and value.isdecimal() else value
         return f", turn {Record(turn=turn).whole_number(name, 1)}" if name in record else ""
     if name == "judge" and isinstance(value, list) and value:
-        return checked_text(value[0], name)
+        return reading.checked_text(value[0], name)
     return record.id(name) if name in ("question_id", "idx") else record.text(name)
 
 
@@ -238,9 +241,7 @@ def _llmbar(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [record | {"one": "worse", "other": "better"}]
 
 
-def _better_outputs(path: str | Path) -> dict[str, int]:
-    records = records_of(path, "llmbar-labels")
-
+def _better_outputs(records: Records) -> dict[str, int]:
     def read(record: Record) -> tuple[str, int]:
         refuse_if(record.get("label") not in (1, 2), "label", record.get("label"), "1 or 2")
         return record.text("id"), int(record["label"])
@@ -273,13 +274,16 @@ def _pandalm(record: Record, about: Mapping[str, Any]) -> Iterator[dict[str, Any
     added = {"model_1": models[0], "model_2": models[1], "its_gold": _WON.get(majority(winners), nan)}
     verdicts = {name: record.get(name) for name in sorted(about["fields"] - {"idx", "cmp_key", "annotators"})}
     people = {f"{ANNOTATOR}{at}": vote for at, vote in enumerate(votes, 1)} if about["people"] else {}
+    if not people | verdicts:
+        found = ", ".join(about["fields"])
+        raise ValueError(f"no field with a judge's verdict (its name, and 1, 2 or 0); found {found}")
     for judge, verdict in (people | verdicts).items():
         yield record | added | {"judge": judge, "verdict": verdict}
 
 
 def _alpaca(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]]:
     """An annotation; who stood first is known of a decided preference whose raw answer names a place."""
-    share = number_or_nan(record["preference"], "preference") - 1
+    share = reading.number_or_nan(record["preference"], "preference") - 1
     share = 0.5 if share == -1 else share
     refuse_if(not (0 <= share <= 1 or isnan(share)), "preference", record["preference"], "1 to 2, 0 or null")
     better = None if isnan(share) else "tie" if share == 0.5 else f"generator_{1 + (share > 0.5)}"
@@ -303,7 +307,7 @@ def _vote(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]]:
     winner = record["winner"]
     names = (record[name] for name in ("question_id", "question", "id", "prompt") if record.get(name) is not None)
     id = next(names, f"row {record['row']}")
-    id = short_name(id) if isinstance(id, str) else id
+    id = reading.short_name(id) if isinstance(id, str) else id
     a, b = record.texts("model_a", "model_b")
     if a > b:
         a, b, winner = b, a, {"model_a": "model_b", "model_b": "model_a"}.get(winner, winner)
@@ -315,7 +319,7 @@ def _vote(record: Record, about: Mapping[str, Any]) -> list[dict[str, Any]]:
 PREPARE = {"llmbar": _llmbar, "judgebench": _judgebench, "pandalm": _pandalm, "alpaca-eval": _alpaca, "votes": _vote}
 
 
-def _battles(source: Source, battles: list[Game]) -> list[Game]:
+def _battles(source: Source, battles: Iterable[Game]) -> list[Game]:
     """The one or two games that each pair's battles were made of; counts that no two games make are a ValueError."""
     won: dict[Game, Counter[str]] = {}
     for game in battles:
@@ -361,26 +365,28 @@ def load_votes(people: str | Path, judges: str | Path | None = None, *, who: str
     """
     path = Path(people).expanduser()
     panda = path.is_file() and "cmp_key" in first_record(path)
-    found = pairwise_games(people, "pandalm" if panda else "votes", people=True, once=panda)
-    voted = [(JUDGE if panda and not game.judge.startswith(ANNOTATOR) else PERSON, game) for game in found]
-    voted = [(kind, game) for kind, game in voted if kind == JUDGE or game.judge.startswith(who)]
-    if not voted:
+    votes = load_pairwise(people, "pandalm" if panda else "votes", people=True, once=panda)
+    judged = ~votes["judge"].str.startswith(ANNOTATOR) & panda
+    votes = votes.assign(kind=np.where(judged, JUDGE, PERSON))[judged | votes["judge"].str.startswith(who)]
+    if votes.empty:
         raise ValueError(f"{people}: no vote of anybody whose name begins with {who!r}")
-    voted += [] if judges is None else [(JUDGE, game) for game in pairwise_games(judges, "votes", once=True)]
-    pairs = {game.question_id: f"{game.baseline}_{game.candidate}" for _, game in voted} if panda else {}
-    clusters = dict(zip(pairs, map(str, instructions([*pairs.values()])), strict=True))
-    rows = []
-    for kind, game in voted:
-        if game.baseline == game.candidate and not panda:
-            raise ValueError(f"question {game.question_id}: fields 'model_a' and 'model_b' both hold {game.baseline!r}")
-        id, turn = game.question_id, game.source.rpartition(", ")[2]
-        mt_bench = ("MT-Bench", id, f"{id}, {turn}: {game.baseline}, {game.candidate}", turn)
-        about = ("PandaLM", clusters[id], id, "none") if panda else mt_bench
-        word = None if (differ := game.score == INCONSISTENT) else _WORDS.get(game.verdict or "")
-        rows.append((*about, game.judge, kind, word, "ok" if word else "inconsistent" if differ else "unreadable"))
-    frame = pd.DataFrame(rows, columns=list(VOTE_COLUMNS))
-    frame["verdict"] = frame["verdict"].astype(object).where(frame["verdict"].notna(), None)
-    return frame
+    if judges is not None:
+        votes = pd.concat([votes, load_pairwise(judges, "votes", once=True).assign(kind=JUDGE)])
+    ids = (votes := votes.reset_index(drop=True))["question_id"]
+    if panda:
+        pairs = dict(zip(ids, votes["baseline"] + "_" + votes["candidate"], strict=True))
+        clusters = dict(zip(pairs, map(str, instructions([*pairs.values()])), strict=True))
+        votes = votes.assign(source="PandaLM", question_id=ids.map(clusters), pair=ids)
+    else:
+        for row in votes[votes["baseline"] == votes["candidate"]].itertuples():
+            raise ValueError(f"question {row.question_id}: fields 'model_a' and 'model_b' both hold {row.baseline!r}")
+        turn = votes["source"].str.rpartition(", ")[2]
+        pair = ids + ", " + turn + ": " + votes["baseline"] + ", " + votes["candidate"]
+        votes = votes.assign(source="MT-Bench", pair=pair, condition=turn)
+    word = votes["verdict"].map(_WORDS).astype(object).where(votes["score"] != INCONSISTENT)
+    why = np.where(votes["score"] == INCONSISTENT, "inconsistent", "unreadable")
+    outcome = np.where(word.notna(), "ok", why)
+    return votes.assign(voter=votes["judge"], verdict=word.where(word.notna(), None), outcome=outcome)[[*VOTE_COLUMNS]]
 
 
 def gold_of_votes(votes: pd.DataFrame) -> pd.DataFrame:
@@ -412,3 +418,124 @@ def gold_of_games(games: pd.DataFrame, better: str = "better") -> pd.DataFrame:
     condition = shown_first.map({True: "better first", False: "better second"})
     kept = games[["source", "question_id", "category", "judge"]]
     return kept.assign(condition=condition, correct=right, outcome=games["outcome"])
+
+
+def load_games(source: Source, hub: Entry = None, questions: Iterable[Question] = ()) -> Loaded:
+    """The verdicts of Arena-Hard's judgments (file, folder, tree, hub), or of one file of OTHERS.
+
+    LLMBar's labels are those of an instances.jsonl beside it. A record without a category has that of the question.
+    """
+    path = Path(source).expanduser()
+    if format := format_of(first_record(path), OTHERS) if source != "hub" and path.is_file() else "":
+        labels = path.with_name(LLMBAR_LABELS)
+        labels = labels if format == "llmbar" and labels.is_file() else None
+        loaded = Loaded(load_pairwise(path, format, labels))
+    else:
+        loaded = load_arena(source, hub)
+    categories = {question.id: question.category for question in questions}
+    named, ids = loaded.frame["category"], loaded.frame["question_id"]
+    asked = ids.map(lambda id: categories.get(id, UNKNOWN))
+    return replace(loaded, frame=loaded.frame.assign(category=named.where(named != UNKNOWN, asked)))
+
+
+def load_arena(source: Source, hub: Entry = None) -> Loaded:
+    """The verdicts of Arena-Hard's judgments, v2.0 or v0.1: a file, a judge's folder, a tree of judges, or "hub".
+
+    The frame (columns: frames.GAMES) has two rows a line: game 1 with the baseline first, game 2 with the candidate
+    first; `games` is how many the line holds, one that is not there is "missing". Judge and candidate are those of the
+    record, else of the path, a missing baseline is that of BASELINES. A candidate that is the baseline makes the
+    condition "identical". Of several lines on one comparison the first counts. `problems` name every line that is
+    broken and whatever was not read. A source without any judgment is a ValueError.
+    """
+    roots = fetch_files(hub, "judgments", (f"<judge>/{EACH}",)) if source == "hub" else [Path(source).expanduser()]
+    games: list[Game] = []
+    problems: list[Problem] = []
+    for found, beside in map(places, roots):
+        problems += beside
+        for read, wrong in map(_games_of, found):
+            games += read
+            problems += wrong
+    if not games:
+        expected = "no judgment of Arena-Hard (uid or question_id, model, judge, games with their scores)"
+        raise ValueError(f"{source}: {expected}; {'; '.join(map(str, problems[:3]))}")
+    return Loaded(games_frame(games), tuple(problems))
+
+
+def _games_of(place: Place) -> tuple[list[Game], list[Problem]]:
+    path, file, _ = place
+    games: list[Game] = []
+    problems: list[Problem] = []
+    seen: dict[tuple[str, str, str], int] = {}
+    twice: dict[str, list[int]] = {}
+    for number, (blank, scores) in reading.read_each(path, file, partial(_line, place=place), problems):
+        if seen.setdefault((blank.judge, blank.candidate, blank.question_id), number) != number:
+            twice.setdefault(blank.question_id, []).append(number)
+            continue
+        if len(scores) > 2:
+            what = f"question {blank.question_id} holds {len(scores)} games; the first two are read"
+            problems.append(Problem(file, number, "more_games", what))
+        for first, game in zip(ORDERS, [*scores, None, None], strict=False):
+            score = game.get("score") if game else None
+            score = score if isinstance(score, str | None) else json.dumps(score)
+            label, asked = normalised(score), len(scores)
+            games.append(blank._replace(first=first, score=score, verdict=label, games=asked, missing=game is None))
+    if not games:
+        why = f"no judgment in this file, {len(problems)} lines of something else"
+        return [], [Problem(file, None, "skipped", "; ".join([why, *map(str, problems[:1])]))]
+    if lines := [*chain(*twice.values())]:
+        named = [f"{id} (line {', '.join(map(str, numbers))})" for id, numbers in twice.items()]
+        what = f"{len(lines)} later lines on questions that were judged before are not read: {_listed(named)}"
+        problems.append(Problem(file, min(lines), "duplicate", what))
+    compared = [" on ".join(key) for key in sorted({key[:2] for key in seen})]
+    if len(compared) > 1:
+        what = f"{len(compared)} comparisons in one file, kept apart: {_listed(compared)}"
+        problems.append(Problem(file, None, "several", what))
+    return games, problems
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def _line(record: Record, place: Place) -> tuple[Game, list[Any]]:
+    """What a line compares, as a game without a verdict, and its games, of which each is an object or null."""
+    path, _, source = place
+    question, candidate = record.id(), record.name("model", path.stem)
+    named = record.name("baseline", BASELINES.get(source.split("/")[0], "baseline"))
+    category, judge = record.name("category", UNKNOWN), record.name("judge", path.parent.name)
+    condition = "identical" if candidate == named else "none"
+    record.need("games")
+    games = record.typed("games", list, "a list of games") or []
+    for number, game in enumerate(games, 1):
+        if not isinstance(game, dict | None):
+            raise ValueError(f"game {number} is {reading.show(game)}, expected an object with a score, or null")
+    return Game(source, question, category, judge, candidate, named, condition=condition), games
+
+
+def places(source: Path) -> tuple[list[Place], list[Problem]]:
+    """The judgment files of a file, a judge's folder or a tree of judges, and what beside them is not read.
+
+    In a tree, a file beside the folders of judges could mix judges and has to be named itself. Of a tree with folders
+    `model_judgment` all others are left out.
+    """
+    root = source.parent if source.is_file() else source
+    there = [source] if source.is_file() else find_files(source, None, "judgments", (".jsonl",), several=True)
+    judged = [path for path in there if JUDGMENTS in path.relative_to(root).parts[:-1]] or there
+    found = [path for path in judged if path.parent not in (root, root / JUDGMENTS)] or judged
+    text = "not in the folder of a judge; name the file itself to read it"
+    beside = [Problem(str(path.relative_to(root)), None, "skipped", text) for path in judged if path not in found]
+    # Where two sources would be equal, both are called by their places below `source`.
+    names = [path.relative_to(root).with_suffix("") for path in found]
+    short = [_short(path, inner) for path, inner in zip(found, names, strict=True)]
+    titles = [name if short.count(name) == 1 else inner.as_posix() for name, inner in zip(short, names, strict=True)]
+    return [(path, str(path.relative_to(root)), title) for path, title in zip(found, titles, strict=True)], beside
+
+
+def _short(path: Path, inner: Path) -> str:
+    """benchmark/judge/model where the folders are such; else no more of the path than lies below the folder asked for.
+
+    Whose machine the files lie on must not get into titles.
+    """
+    parts, below = ([part for part in each.parts if part != JUDGMENTS] for each in (path.with_suffix(""), inner))
+    benchmark = len(parts) > 3 and _BENCHMARK.search(parts[-3])
+    return "/".join(parts[-(3 if benchmark else max(len(below), 2 if JUDGMENTS in path.parts else 1)) :])

@@ -7,11 +7,11 @@ import json
 import os
 import pkgutil
 import re
-import threading
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
 from functools import cache, partial
+from multiprocessing import TimeoutError as PoolTimeout
+from multiprocessing.pool import ThreadPool
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -107,7 +107,7 @@ def fetch_files(entry: Entry, what: str, wanted: tuple[str, ...]) -> list[Path]:
     entry = entry or {}
     ends = tuple(each for each in wanted if each.startswith("."))
     found: list[Path] = []
-    for each in entry[what] if isinstance(entry.get(what), list) and entry[what] else [entry.get(what)]:
+    for each in entry.get(what) or [None] if isinstance(entry.get(what), list) else [entry.get(what)]:
         named = each if isinstance(each, Mapping) else {**entry, "path": each}
         if not named.get("repo") or not isinstance(named["path"], str):
             there = [name for name in ("questions", "answers", "judgments") if entry.get(name)]
@@ -122,12 +122,13 @@ def fetch_files(entry: Entry, what: str, wanted: tuple[str, ...]) -> list[Path]:
             there = _ask(partial(_files, repo, revision), where, DOWNLOADS, PROBE_SECONDS)
             start = "" if path == "." else f"{path}/"
             names = [f"{start}{each}" for each in wanted if f"{start}{each}" in there]
+            lacks = f"none of {', '.join(wanted)}"
             if ends:
                 names = sorted(name for name in there if name.startswith(start) and name.endswith(ends))
+                lacks = f"no file that ends with {', '.join(ends)}"
             if not names:
-                lacks = f"no file that ends with {', '.join(ends)}" if ends else f"none of {', '.join(wanted)}"
-                listed = ", ".join(there) or "no file"
-                raise FileNotFoundError(f"{repo} at {revision} has {lacks} in {path}/; it has {listed}")
+                has = ", ".join(there) or "no file"
+                raise FileNotFoundError(f"{repo} at {revision} has {lacks} in {path}/; it has {has}")
         fetched = [fetch(repo, name, revision) for name in names]
         if not ends and len({file.parent for file in fetched}) > 1:
             raise ValueError(f"{repo} got a new commit while it was loaded; load it again")
@@ -211,20 +212,12 @@ def _ask(call: Callable[[], _T], where: dict[str, str], folder: Path, seconds: f
 
 
 def _within(seconds: float, call: Callable[[], _T]) -> _T:
-    # A thread, because no timeout of a client covers the look-up of the host's name.
-    answer: Future[_T] = Future()
-
-    def run() -> None:
+    # A thread that nothing waits for, because no timeout of a client covers the look-up of the host's name.
+    with ThreadPool(1) as pool:
         try:
-            answer.set_result(call())
-        except Exception as error:
-            answer.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    try:
-        return answer.result(seconds)
-    except TimeoutError:
-        raise TimeoutError(f"no answer within {seconds:g} s") from None
+            return pool.apply_async(call).get(seconds)
+        except PoolTimeout:
+            raise TimeoutError(f"no answer within {seconds:g} s") from None
 
 
 def _refused(error: Any, where: dict[str, str]) -> OSError:

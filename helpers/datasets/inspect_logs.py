@@ -6,8 +6,9 @@ import json
 import math
 import zipfile
 import zlib
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +53,14 @@ def load_inspect(source: Source) -> tuple[list[dict[str, Any]], list[str]]:
     if len(best) < len(paths):
         notes.append(f"{len(paths) - len(best):,} earlier attempts at the same tasks are not read.")
     several = len({_text(log["eval"].get("task")) for _, log in best.values()}) > 1
-    seen: Counter[tuple[str, str, str]] = Counter()
-    rows = []
+    repeats, rows = defaultdict[Any, Iterator[int]](count), []
     for each, log in best.values():
         task = f"{_text(log['eval'].get('task'))}/" if several else ""
         for number, sample in enumerate(log["samples"], 1):
             for row in _rows(log["eval"], sample, f"{each}, sample {number}"):
                 question = f"{task}{row['question']}"
                 asked = (row["judge"], question, json.dumps(row["candidates"]))
-                rows.append(row | {"question": question, "repeat": seen[asked]})
-                seen[asked] += 1
+                rows.append(row | {"question": question, "repeat": next(repeats[asked])})
     if not rows:
         raise ValueError(f"{path}: no sample in these logs has a score")
     return rows, notes

@@ -24,7 +24,6 @@ from .hub import ERROR_FILES, HINTS, JUDGMENT_FILES, NAMES, Entry, Source, find_
 from .reading import Record, Records, checked_name, checked_text, number_or_nan, read_records, show
 
 Row = dict[str, Any]
-TOP1_COLUMNS = tuple(NAMES["fields"]["top1"])
 #: Columns of the listwise frame that published judgments do not have.
 ABSENT = frozenset(("lists", "bold", "partner"))
 #: Six candidates stood in every prompt of the logged run; the log itself keeps no mapping.
@@ -105,7 +104,7 @@ def load_judgments(
 
 
 def load_top1(source: Source, hub: Entry = None, *, condition: str | None = None) -> pd.DataFrame:
-    """The candidate that each published judgment puts first, one row a judgment (columns: TOP1_COLUMNS).
+    """The candidate that each published judgment puts first, one row a judgment (columns: `top1` of names.toml).
 
     `pick` counts whether or not the rest of the ranking is valid (`outcome`); missing where there is no verdict.
     `letter` is missing where no ranking was kept.
@@ -115,7 +114,7 @@ def load_top1(source: Source, hub: Entry = None, *, condition: str | None = None
         made = vendor_tier(each.pick) if each.pick else (each.pick, each.pick)
         about = (each.question_id, each.category, each.judge, vendor_tier(each.judge)[0], each.condition)
         rows.append((*about, each.pick, *made, each.first, each.outcome))
-    return pd.DataFrame(rows, columns=list(TOP1_COLUMNS))
+    return pd.DataFrame(rows, columns=NAMES["fields"]["top1"])
 
 
 def _rows(judgment: Published, places: Iterable[tuple[Any, ...]], written: Mapping[Any, Answer]) -> Iterator[Row]:
@@ -180,13 +179,12 @@ def read_judgments(
     done = {one.key for one in final}
     final += (one for key, one in tries.items() if key not in done)
     logs, errors = (", ".join(names[kind]) for kind in ("log", "errors"))
-    if logs and errors:
-        return final, (f"The failed tries in {errors}, beside {logs}, were read too.",)
+    note = f"{logs} holds successes alone and no log of errors lies beside it: failed tries are not counted."
     if errors:
         note = f"{errors} holds failed tries alone; what succeeded later is read with the log of successes."
-        return final, (note,)
-    note = f"{logs} holds successes alone and no log of errors lies beside it: failed tries are not counted."
-    return final, (note,) if logs else ()
+    if logs and errors:
+        note = f"The failed tries in {errors}, beside {logs}, were read too."
+    return final, (note,) if logs or errors else ()
 
 
 def _files(source: Source, hub: Entry, condition: str | None) -> list[Path]:
@@ -199,8 +197,8 @@ def _files(source: Source, hub: Entry, condition: str | None) -> list[Path]:
     if twice := next((hint for hint, count in sorted(hints.items()) if count > 1), None):
         rivals = " and ".join(name for name in names if JUDGMENT_FILES.get(name) == twice)
         raise ValueError(f"{source}: {rivals} hold the same condition, {twice!r}; name the one that is meant")
-    logs = [(path, errors) for path in paths for errors, log in ERROR_FILES.items() if log == path.name.lower()]
-    beside = [path.with_name(errors) for path, errors in logs]
+    both = ((path, *each) for path in paths for each in ERROR_FILES.items())
+    beside = [path.with_name(errors) for path, errors, log in both if log == path.name.lower()]
     return paths + [path for path in beside if path.is_file() and path not in paths]
 
 
@@ -248,11 +246,10 @@ def _hint_word(path: Path, alone: bool) -> str:
 def _judged(record: Record, condition: str | None) -> Published:
     """One record of the published arrays: a verdict with its mapping, or an `error` with or without one."""
     judgment, error = _asked(record, "judge_model"), record.text_or_none("error", blank=True)
-    if error is None and not {"ranking", "mapping"} <= record.keys():
-        raise ValueError(f"neither 'error' nor both 'ranking' and 'mapping'; found {', '.join(record)}")
     if error is not None:
         shown = None if record.get("mapping") is None else _shown(record, judgment.question_id)
         return replace(judgment, outcome=_reason(error), shown=shown)
+    record.need("ranking", "mapping", words="neither 'error' nor both 'ranking' and 'mapping'")
     shown = _shown(record, judgment.question_id)
     judgment = _with_verdict(judgment, record, tuple(shown))
     return replace(judgment, shown=shown, pick=shown.get(judgment.first or ""))
@@ -389,21 +386,17 @@ def audit_places(frame: pd.DataFrame) -> Audit:
     if not judgments:
         return audit
     further = f" Of {unknown} further judgments the places are not known." if unknown else ""
-    drawn, shared = _draws(orders)
     if audit.orders == 1:
         sentence = "There is one judgment: nothing can be said about its order."
         if judgments > 1:
             each = f"Each of the {len(table)} models stood under one and the same letter in all {judgments} judgments"
             sentence = f"{each}: which model wins and which letter wins cannot be told apart."
         return replace(audit, sentence=sentence + further, draws=1)
+    drawn, shared = _draws(orders)
     chi2, dof, p, note = _balance(drawn)
-    balance = f"whether that is balanced is not tested ({note})"
-    if p >= 0.05:
-        balance = f"at least as balanced as random orders would be (p {p_text(p)})"
-    elif p < 0.05:
-        balance = (
-            f"less balanced than random orders would be (p {p_text(p)}), so some models had better places than others"
-        )
+    than = f"balanced {'than' if p < 0.05 else 'as'} random orders would be (p {p_text(p)})"
+    balance = f"less {than}, so some models had better places than others" if p < 0.05 else f"at least as {than}"
+    balance = f"whether that is balanced is not tested ({note})" if note else balance
     low, high = int(table.to_numpy().min()), int(table.to_numpy().max())
     times = f"{f'between {low} and {high}' if low < high else low} times"
     equal = f" (equal shares: {judgments / table.shape[1]:.4g})" if dof else ""

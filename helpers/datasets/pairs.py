@@ -42,7 +42,7 @@ def load_pair_judgments(source: Source, responses: Loaded | None = None, hub: En
     the file's name and the letters disagree).
     """
     counts = Counter[str]()
-    seen: dict[tuple, tuple[Records, int]] = {}
+    seen: dict[tuple[Any, ...], str] = {}
     rows: list[Row] = []
     for path in find_files(source, hub, "judgments", PAIR_FILES, "*.jsonl", several=True):
         records = read_records(path)
@@ -55,11 +55,8 @@ def load_pair_judgments(source: Source, responses: Loaded | None = None, hub: En
         _refuse_unread(records, found)
         for index, row in ((index, row) for index, each in enumerate(found) for row in each):
             key = tuple(row[name] for name in ("question_id", "judge", "right", "wrong", "condition", "task", "first"))
-            if key in seen:
-                earlier, at = seen[key]
-                before = f"question {key[0]} was judged by {key[1]} before, at {earlier.place(at)}"
-                raise ValueError(f"{records.place(index)}: {before}")
-            seen[key] = records, index
+            if seen.setdefault(key, here := records.place(index)) != here:
+                raise ValueError(f"{here}: question {key[0]} was judged by {key[1]} before, at {seen[key]}")
             rows.append(row)
     return _frame(rows, counts)
 
@@ -201,10 +198,11 @@ def _preferences(records: Records, responses: Loaded | None, counts: Counter[str
             labels = [answer.label if answer else None for answer in answers]
         pair = _pair(question, (judge, other), own_role, labels, TASKS[kind], dose)
         for order in ("forward", "backward"):
-            if f"{order}_{kind}" not in record:
-                raise ValueError(f"field '{order}_{kind}' is missing; found {', '.join(record)}")
-            verdict = record[f"{order}_{kind}"]
-            yield _judgment(pair, order == "forward", verdict, _p_first(record, f"{order}_probability", verdict))
+            record.need(f"{order}_{kind}")
+            verdict, chance = record[f"{order}_{kind}"], _probability(record, f"{order}_probability")
+            # That of the token that was said, which is the one shown first or the other.
+            p_first = (chance if verdict == "1" else 1 - chance) if chance >= 0.5 else math.nan
+            yield _judgment(pair, order == "forward", verdict, p_first)
 
     return records.map(lambda record: list(read(record)), "pid")
 
@@ -236,29 +234,20 @@ def _judged(records: Records, responses: Loaded | None, counts: Counter[str]) ->
 
 def _refuse_unread(records: Records, found: Sequence[Sequence[Row]]) -> None:
     """A file without any readable verdict is a ValueError with an example; one of nulls alone is that of failures."""
-    judged = [(index, records.rows[index]) for index, rows in enumerate(found) if rows]
-    fields = NAMES["fields"]["pair_verdicts"]
-    unread = ((i, name, row[name]) for name in fields for i, row in judged if row.get(name) is not None)
-    if not any(row["outcome"] == "ok" for rows in found for row in rows) and (first := next(unread, None)):
-        index, name, verdict = first
-        raise ValueError(
-            f"{records.path}: none of {sum(map(len, found))} verdicts could be read, for instance {show(verdict)} in "
-            f'record {index + 1} (field {name!r}); expected the text "1" or "2"'
-        )
+    judged = [(number, row) for number, (row, rows) in enumerate(zip(records.rows, found, strict=True), 1) if rows]
+    unread = [
+        (n, name, row) for name in NAMES["fields"]["pair_verdicts"] for n, row in judged if row.get(name) is not None
+    ]
+    if unread and not any(row["outcome"] == "ok" for rows in found for row in rows):
+        number, name, row = unread[0]
+        none = f"none of {sum(map(len, found))} verdicts could be read, for instance {show(row[name])}"
+        raise ValueError(f'{records.path}: {none} in record {number} (field {name!r}); expected the text "1" or "2"')
 
 
 def _probability(record: Record, name: str) -> float:
     chance = record.number(name)
     refuse_if(chance < 0 or chance > 1, name, chance, "a probability")
     return chance
-
-
-def _p_first(record: Record, name: str, verdict: Any) -> float:
-    """The probability of the answer shown first, from that of the token that was said (field `name`)."""
-    chance = _probability(record, name)
-    if verdict not in ("1", "2") or not chance >= 0.5:
-        return math.nan
-    return chance if verdict == "1" else 1 - chance
 
 
 def _program_row(pair: Row, record: Record, game: int, scores: Sequence[str] | None) -> Row:

@@ -1,16 +1,23 @@
-"""Answers and listwise judgments as records in the published format, which `load_answers` and `load_judgments` read."""
+"""Answers and judgments in the published formats, which `load_answers`, `load_judgments` and `load_arena` read."""
 
 from __future__ import annotations
 
 import itertools
+import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from ..types import Answer, Question
+from .games import ORDERS
+from .hub import replace_file
 
+#: How a judge's text, or the messages that it was shown, are looked up: question, judge, candidate, who stood first.
+GameKey = tuple[str, str, str, str]
 #: As much of an answer as the published judgments repeat.
 _SHOWN = 200
 
@@ -97,3 +104,60 @@ def published_judgments(
             record["error"] = "MAX_TOKENS" if outcome == "truncated" else outcome
         found.setdefault(condition, []).append(record)
     return found
+
+
+def write_arena(
+    frame: pd.DataFrame,
+    folder: str | Path,
+    *,
+    condition: str = "none",
+    repeat: int = 0,
+    texts: Mapping[GameKey, str] | None = None,
+    prompts: Mapping[GameKey, list[dict[str, str]]] | None = None,
+) -> list[Path]:
+    """Write verdicts for Arena-Hard's own tools: <folder>/<judge>/<candidate>.jsonl, sorted.
+
+    `frame` is a games frame, of which one `condition` and `repeat` are written: a line a question with two games, the
+    baseline first in game 1, each with score, judgment.answer (`texts`) and prompt (`prompts`). A score that is no
+    label is null, for the tools stop at it, and so is a missing game; a question without any game is left out. Two
+    verdicts on one question in one order, and two names that would share a file, are ValueErrors before anything is
+    written.
+    """
+    rows = frame[(frame["condition"] == condition) & (frame["repeat"] == repeat)]
+    twice = rows[rows.duplicated(["judge", "candidate", "question_id", "first"])]
+    if len(twice):
+        named = ", ".join(f"{row.question_id} ({row.judge} on {row.candidate})" for row in twice[:3].itertuples())
+        raise ValueError(f"{len(twice)} verdicts on a question that has one in the same order already: {named}")
+    lines: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in rows.itertuples(index=False):
+        about = {"uid": row.question_id, "category": row.category, "judge": row.judge, "model": row.candidate}
+        about |= {"baseline": row.baseline, "games": [None, None]}
+        line = lines.setdefault((row.judge, row.candidate), {}).setdefault(row.question_id, about)
+        if line["baseline"] != row.baseline or line["category"] != row.category:
+            raise ValueError(f"question {row.question_id}: its two games name different baselines or categories")
+        if row.outcome != "missing":
+            at = (row.question_id, row.judge, row.candidate, row.first)
+            score = None if pd.isna(row.verdict) else row.verdict
+            game = {"score": score, "judgment": {"answer": (texts or {}).get(at, "")}}
+            line["games"][ORDERS.index(row.first)] = game | {"prompt": (prompts or {}).get(at, [])}
+    files = {pair: Path(folder) / _name(pair[0]) / f"{_name(pair[1])}.jsonl" for pair in lines}
+    # Some file systems do not tell capitals from small letters.
+    owners: dict[str, tuple[str, str]] = {}
+    for pair, path in files.items():
+        other = owners.setdefault(str(path).lower(), pair)
+        if other != pair:
+            raise ValueError(f"{' on '.join(other)} and {' on '.join(pair)} would share the file {path.name}")
+    for pair, path in files.items():
+        # ASCII with escapes: whatever a reply holds, half a surrogate pair included, can be written.
+        replace_file(path, [json.dumps(line) for line in lines[pair].values() if any(line["games"])])
+    return sorted(files.values())
+
+
+def _name(model: str) -> str:
+    """A model's name as a file's: "/" as "__", as the benchmark's own files have it, and nothing that leaves a folder.
+
+    >>> _name("Nexusflow/Athene-V2-Chat"), _name("../x y")
+    ('Nexusflow__Athene-V2-Chat', '_.__x_y')
+    """
+    name = re.sub(r"[^\w.+@=-]", "_", model.replace("/", "__"))
+    return re.sub(r"^\.", "_", name) or "_"

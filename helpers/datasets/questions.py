@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tempfile
 import unicodedata
 import warnings
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from html import unescape
 from itertools import count, takewhile
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ..types import Question
+from ..types import Question, short_hash
 from .hub import NAMES, QUESTION_FILES, Entry, Source, find_files, read_table
 from .reading import Record, Records, checked_text, open_parquet, read_rows, refuse_if, show
 
@@ -105,7 +106,13 @@ def load_questions(source: Source, hub: Entry = None) -> tuple[Question, ...]:
     records, read = next(read_sets(source, hub, QUESTION_FILES, mappers))
     questions = records.map(read)
     if read is _answered:
-        return _distinct(records, questions)
+        first: dict[str, tuple[int, Question]] = {}
+        for line, question in zip(records.lines, questions, strict=True):
+            earlier, other = first.setdefault(question.id, (line, question))
+            if other != question:
+                where = f"{records.path}, lines {earlier} and {line}"
+                raise ValueError(f"{where}: question {question.id} with two different texts or categories")
+        return tuple(question for _, question in first.values())
     return once(records, [replace(one, id=one.id or f"pair_{at:03d}") for at, one in enumerate(questions)])
 
 
@@ -164,16 +171,6 @@ def placed_questions(records: Records, read: Mapper) -> list[tuple[int, Question
             where = f"article {question.article} has two different texts (from character {len([*same]) + 1} on"
             raise ValueError(f"{records.path}, lines {earlier} and {line}: {where}; question {question.id})")
     return placed
-
-
-def _distinct(records: Records, questions: Sequence[Question]) -> tuple[Question, ...]:
-    first: dict[str, int] = {}
-    for index, question in enumerate(questions):
-        earlier = first.setdefault(question.id, index)
-        if questions[earlier] != question:
-            lines = f"lines {records.lines[earlier]} and {records.lines[index]}"
-            raise ValueError(f"{records.path}, {lines}: question {question.id} with two different texts or categories")
-    return tuple(questions[index] for index in first.values())
 
 
 def _plain(record: Record) -> Question:
@@ -347,14 +344,10 @@ def ranked(questions: Iterable[Question], seed: int) -> tuple[Question, ...]:
     1/2) / n and that hash, whatever the file's order. Each carries its `place`.
     """
 
-    def drawn(question: Question) -> str:
-        return hashlib.sha256(f"{seed}:{question.id}".encode()).hexdigest()
-
-    categories: dict[str, list[Question]] = {}
-    for question in sorted(questions, key=drawn):
-        categories.setdefault(question.category, []).append(question)
-    places = [((j + 0.5) / len(one), drawn(q), q) for one in categories.values() for j, q in enumerate(one)]
-    order = sorted(places, key=lambda place: place[:2])
+    drawn = sorted(((short_hash(seed, each.id, digits=64), each) for each in questions), key=itemgetter(0))
+    sizes, ranks = Counter(each.category for _, each in drawn), defaultdict[str, Iterator[int]](count)
+    shares = [((next(ranks[each.category]) + 0.5) / sizes[each.category], key, each) for key, each in drawn]
+    order = sorted(shares, key=itemgetter(0, 1))
     return tuple(replace(question, place=place) for place, (_, _, question) in enumerate(order))
 
 

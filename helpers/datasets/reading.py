@@ -52,10 +52,15 @@ class Record(dict[str, Any]):
         refuse_if(not (fits and value) if needed else value is not None and not fits, name, value, expected)
         return value
 
+    def need(self, *names: str, words: str = "") -> None:
+        """A ValueError, with these `words`, where one of these fields is missing."""
+        if lacking := [name for name in names if name not in self]:
+            found = ", ".join(self) or "no field"
+            raise ValueError(f"{words or f'field {lacking[0]!r} is missing'}; found {found}")
+
     def text(self, name: str, *, blank: bool = False) -> str:
         """The text in a field; missing, blank (unless `blank`), not encodable is refused, and a name nobody can see."""
-        if name not in self:
-            raise ValueError(f"field {name!r} is missing; found {', '.join(self) or 'no field'}")
+        self.need(name)
         return checked_text(self[name], name, blank)
 
     def texts(self, *names: str) -> tuple[str, ...]:
@@ -81,9 +86,8 @@ class Record(dict[str, Any]):
         """The id in the first of these fields (`uid`, else `question_id`) that is there, be it a text or a number."""
         names = names or ("uid", "question_id")
         name = next((name for name in names if self.get(name) is not None), names[-1])
-        if name not in self and len(names) > 1:
-            raise ValueError(f"neither {' nor '.join(map(repr, names))}; found {', '.join(self) or 'no field'}")
-        return str(self[name]) if type(self.get(name)) is int else self.text(name)
+        self.need(name, words=f"neither {' nor '.join(map(repr, names))}" if len(names) > 1 else "")
+        return str(self[name]) if type(self[name]) is int else self.text(name)
 
     def whole_number(self, name: str, least: int) -> int:
         """The whole number in a field, from `least` up."""
