@@ -542,12 +542,8 @@ def test_group_files_are_conditions(tmp_path):
     for name, judge in zip(names, CANDIDATES, strict=False):
         write(tmp_path / name, [judgment("math_111", judge)])
     top = datasets.load_top1(tmp_path)
-    assert dict(zip(top.judge, top.condition, strict=True)) == {
-        "claude_fast": "self",
-        "claude_thinking": "competitors",
-        "gemini_fast": "full",
-        "gemini_thinking": "none",
-    }
+    hints = ("self", "competitors", "full", "none")
+    assert dict(zip(top.judge, top.condition, strict=True)) == dict(zip(CANDIDATES, hints, strict=False))
     assert datasets.load_top1(tmp_path / "group1_self.json").condition.tolist() == ["self"]
     write(tmp_path / "judgments_new.json", [judgment("math_111", "gpt_fast")])
     message = refused(datasets.load_judgments, tmp_path)
@@ -688,14 +684,8 @@ def test_real_top1_counts_are_the_documented_ones(real_data):
 
 
 def test_real_letters_never_moved(real_data):
-    letters = {
-        "A": "gpt_thinking",
-        "B": "claude_thinking",
-        "C": "gpt_fast",
-        "D": "gemini_fast",
-        "E": "claude_fast",
-        "F": "gemini_thinking",
-    }
+    names = ("gpt_thinking", "claude_thinking", "gpt_fast", "gemini_fast", "claude_fast", "gemini_thinking")
+    letters = dict(zip(LETTERS, names, strict=True))
     top = datasets.load_top1(real_data / "llm_eval" / "exp3_full_hint_top1.jsonl")
     audit = letters_of(top)
     assert audit.to_numpy().sum() == 413

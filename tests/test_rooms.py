@@ -74,7 +74,7 @@ MOST = {
     "types paths escaping json_text services": (788, 5),
     "config": (700, 3),
     "prompts verdicts": (749, 4),
-    "datasets": (3_513, 12),
+    "datasets": (3_499, 12),
     "providers": (2_100, 11),
     "store": (950, 4),
     "judge": (1_347, 5),

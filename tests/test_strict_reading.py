@@ -12,7 +12,7 @@ from helpers import datasets
 from helpers.datasets.inspect_logs import _log
 from helpers.datasets.listwise import load_top1
 from helpers.datasets.questions import load_questions
-from helpers.datasets.reading import LONGEST_NAME, Problem, Record, read_lines, read_records
+from helpers.datasets.reading import LONGEST_NAME, Problem, Record, read_each, read_records
 from helpers.json_text import no_duplicates
 from helpers.overview import read
 from tests.case_tables import load_cases
@@ -51,9 +51,10 @@ def test_what_is_odd_in_a_line_of_verdicts_is_a_problem_of_that_line(tmp_path: P
     odd, words = ODD[case]
     path = tmp_path / "lines.jsonl"
     path.write_text(f'{{"a": 0.5}}\n{odd}\n{{"a": 2}}\n', encoding="utf-8")
-    first, wrong, last = (record for _, record in read_lines(path, "lines.jsonl"))
-    assert (first, last) == ({"a": 0.5}, {"a": 2}), "the others stay readable"
-    assert isinstance(wrong, Problem) and wrong.line == 2 and words in str(wrong)
+    problems: list[Problem] = []
+    kept = [*read_each(path, "lines.jsonl", dict, problems)]
+    assert kept == [(1, {"a": 0.5}), (3, {"a": 2})], "the others stay readable"
+    assert [each.line for each in problems] == [2] and words in str(problems[0])
 
 
 @pytest.mark.parametrize("case", ODD)

@@ -83,11 +83,9 @@ def load_answers(source: Source, hub: Entry = None, questions: Iterable[Question
     named = {path.name for path in there} & {*ANSWER_FILES}
     read = [] if named else [read_records(path) for path in there if path.suffix == ".jsonl"]
     files: list[Any] = [(records, _choices) for records in read if "choices" in records.fields]
-    if files:
-        unread = [path.name for path in there if path not in [records.path for records, _ in files]]
-        if unread:
-            warnings.warn(f"{folder.name}: {', '.join(unread)} hold no answers and are not read", stacklevel=2)
-    else:
+    if unread := [path.name for path in there if files and path not in [records.path for records, _ in files]]:
+        warnings.warn(f"{folder.name}: {', '.join(unread)} hold no answers and are not read", stacklevel=2)
+    if not files:
         mappers = {"choices": _choices, "published": _published, "probe": _probe}
         records, mapper = next(read_sets(source, hub, (*ANSWER_FILES, EACH), mappers, "answers"))
         files = [(records, mapper)]
@@ -179,9 +177,7 @@ def style_of(text: str) -> dict[str, int]:
     {'token_len': 21, 'header_count': 1, 'list_count': 2, 'bold_count': 1}
     """
     plain = _FENCED.sub("", text)
-    return {"token_len": len(_TOKENS.findall(text))} | {
-        name: sum(1 for _ in mark.finditer(plain)) for name, mark in _MARKS.items()
-    }
+    return {"token_len": len(_TOKENS.findall(text))} | {name: len(mark.findall(plain)) for name, mark in _MARKS.items()}
 
 
 def _style(record: Record) -> list[int]:

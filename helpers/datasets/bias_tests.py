@@ -261,7 +261,7 @@ def _read(
     seen: dict[Any, str] = {}
     for path in find_files(source, entry, what, ENDS, several=True):
         name = str(path.relative_to(top)) if source != "hub" and top.is_dir() else path.name
-        number, first = next(((n, row) for n, row in read_lines(path, name) if isinstance(row, Record)), (0, None))
+        number, first = next(((n, row) for n, row in read_lines(path) if isinstance(row, Record)), (0, None))
         if first and (lacking := [each for each in columns if each not in first]):
             lacks = f"no column {', '.join(lacking)}; found {', '.join(first)}, expected {', '.join(columns)}"
             raise ValueError(f"{path}, line {number}: {lacks}")

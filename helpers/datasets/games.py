@@ -176,7 +176,7 @@ def _askings(records: Records, found: list[list[Game]], once: bool) -> list[Game
         twice = [(*key, str(stamp)) for key, stamp in zip(keys, stamps, strict=True)] if timed else keys
         records.refuse_duplicates(twice, "verdicts")
     order = sorted(range(len(keys)), key=stamps.__getitem__ if timed else None)
-    repeats = pd.DataFrame(keys).iloc[order].groupby([*range(5)]).cumcount()
+    repeats = pd.DataFrame(keys).iloc[order].groupby([*range(5)]).cumcount().sort_index().tolist()
     return [game._replace(repeat=repeats[at]) for at, games in enumerate(found) for game in games]
 
 

@@ -124,8 +124,8 @@ def _rows(judgment: Published, places: Iterable[tuple[Any, ...]], written: Mappi
     ranked = [scores.get(letter, math.nan) for letter in judgment.ranking]
     # NaN compares as False: a score that is not there contradicts nothing.
     contradicts = valid and any(low > high for at, high in enumerate(ranked) for low in ranked[at + 1 :])
-    shared = {name: getattr(judgment, name) for name in ("question_id", "category", "judge", "condition", "outcome")}
-    shared |= {"judge_vendor": vendor, "judge_tier": tier, "contradicts": contradicts, "repeat": 0, "own_model": False}
+    shared = {**vars(judgment), "judge_vendor": vendor, "judge_tier": tier, "contradicts": contradicts}
+    shared |= {"repeat": 0, "own_model": False}
     for slot, letter, candidate in places:
         made = vendor_tier(candidate) if candidate else (None, None)
         answer = written.get((judgment.question_id, candidate))

@@ -120,9 +120,8 @@ def _pair(
     """What was judged: an answer of the judge, which is `own` (right or wrong), and one of another model."""
     sides = [*zip((own, OTHER[own]), models, labels, strict=True)]
     return {
+        **vars(question),
         "question_id": question.id,
-        "article": question.article,
-        "category": question.category,
         "judge": models[0],
         "judge_vendor": vendor_of(models[0]),
         "judge_model": models[0],

@@ -311,7 +311,7 @@ def options_of(options: Any, name: str = "options") -> tuple[str, ...]:
 
 _HTML = re.compile(r"</?(?:html|body|div|p|br|pre|span|h[1-6]|i|em|b|strong|a|blockquote|table)(?:\s[^<>]*)?/?>", re.I)
 _UNREAD = re.compile(r"<(script|style|title)\b.*?</\1\s*>|<!.*?>", re.I | re.DOTALL)
-_BLOCK = re.compile(r"(?:p|div|pre|blockquote|h[1-6]|[uo]l|li|table|tr|hr|section|article|header|body)", re.I)
+_BLOCK = re.compile(r"(?:p|div|pre|blockquote|h[1-6]|[uo]l|li|table|tr|hr|section|article|header|body)")
 
 
 @lru_cache(maxsize=4)
@@ -321,14 +321,12 @@ def plain_text(page: str) -> str:
         return page
     shown, preformatted = "", False
     for part in re.split(r"(</?[a-z][^<>]*>)", _UNREAD.sub("", page), flags=re.I):
-        tag = re.match(r"</?([a-z]\w*)", part, re.I)
+        tag = re.match(r"</?([a-z]\w*)", part.lower())
         if tag is None:
             shown += unescape(part) if preformatted else re.sub(r"\s+", " ", unescape(part))
-        elif _BLOCK.fullmatch(tag[1]):
-            shown += "\n\n"
-        elif tag[1].lower() in ("br", "td", "th"):
-            shown += "\n" if tag[1].lower() == "br" else " "
-        if tag and tag[1].lower() == "pre":
+            continue
+        shown += "\n\n" if _BLOCK.fullmatch(tag[1]) else {"br": "\n", "td": " ", "th": " "}.get(tag[1], "")
+        if tag[1] == "pre":
             preformatted = not part.startswith("</")
     blocks = re.split(r"\n[ \t]*\n\s*", shown)
     plain = ("\n".join(line.strip() for line in block.strip().splitlines()) for block in blocks)
@@ -368,7 +366,7 @@ def merge_near_duplicates(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _near(texts: Sequence[str]) -> Iterable[int]:
-    """The group of each text: near-duplicates, of those of similar length whose sketches share a quarter, are linked.
+    """The group of each text: near-duplicates, of those whose sketches share a quarter, are linked.
 
     A sketch is the 64 least hashes of a text's five-letter windows (Broder 1997): of near texts about half are shared.
     """
@@ -382,16 +380,13 @@ def _near(texts: Sequence[str]) -> Iterable[int]:
         codes = np.frombuffer(f"  {text}  ".encode("utf-32-le"), np.uint32).astype(np.uint64)
         hashes: Any = sum(codes[at : len(codes) - 4 + at] * np.uint64(4099**at) for at in range(5))
         hashes ^= hashes >> np.uint64(29)
-        hashes = np.sort(hashes * np.uint64(0x9E3779B97F4A7C15))
-        sketches.append(hashes[np.append(True, hashes[1:] != hashes[:-1])][:64])
+        sketches.append(np.unique(hashes * np.uint64(0x9E3779B97F4A7C15))[:64])
     sizes = np.array([len(each) for each in sketches], dtype=int)
     hashes, column = np.unique(np.concatenate([np.zeros(0, np.uint64), *sketches]), return_inverse=True)
     cells = (np.ones(len(column), np.int16), (np.repeat(np.arange(len(texts)), sizes), column))
     table = coo_array(cells, shape=(len(texts), len(hashes))).tocsr()
     shared = triu(table @ table.T, 1).tocoo()
-    letters = np.array([*map(len, texts)])
-    one, other = (np.stack([each[shared.row], each[shared.col]]) for each in (sizes, letters))
-    kept = (4 * shared.data >= one.min(axis=0)) & (other.min(axis=0) * (200 - NEAR) >= other.max(axis=0) * NEAR)
+    kept = 4 * shared.data >= np.minimum(sizes[shared.row], sizes[shared.col])
     pairs = [side[kept] for side in (shared.row, shared.col)]
     both = ([texts[number] for number in side] for side in pairs)
     near = process.cpdist(*both, scorer=fuzz.ratio, score_cutoff=NEAR, dtype=np.uint8) > 0

@@ -276,11 +276,8 @@ def read_records(path: Path) -> Records:
     return Records(path, tuple(value for _, value in found), tuple(lines)[1:])
 
 
-def read_lines(path: Path, name: str) -> Iterator[tuple[int, Record | Problem]]:
-    """Each record of a JSON lines, CSV or Parquet file with its line (in Parquet its number).
-
-    What is wrong with one, in the file called `name`, stands in its place as a Problem.
-    """
+def read_lines(path: Path) -> Iterator[tuple[int, Record | str]]:
+    """Each record of a JSON lines, CSV or Parquet file, or what is wrong with it, with its line (Parquet: number)."""
     end = end_of_name(path)
     if end == ".parquet":
         with open_parquet(path) as file:
@@ -289,18 +286,16 @@ def read_lines(path: Path, name: str) -> Iterator[tuple[int, Record | Problem]]:
     table = end in TABLES
     # Bytes that are no text survive as half characters, so that one record is lost to them and not the file.
     with io.TextIOWrapper(_opened(path), "utf-8-sig", "surrogateescape", newline="" if table else "\n") as text:
-        for line, found in _cells(text, path) if table else _objects(text):
-            yield line, Problem(name, line, "broken", found) if isinstance(found, str) else found
+        yield from _cells(text, path) if table else _objects(text)
 
 
 def read_each(path: Path, name: str, read: Callable[[Record], _T], problems: list[Problem]) -> Iterator[tuple[int, _T]]:
-    """`read` applied to each record of a file (see `read_lines`), with its line; what it refuses joins the problems."""
-    for line, record in read_lines(path, name):
+    """`read` applied to each record of a file called `name`, with its line; what it refuses joins the problems."""
+    for line, record in read_lines(path):
         try:
-            if isinstance(record, Problem):
-                problems.append(record)
-            else:
-                yield line, read(record)
+            if isinstance(record, str):
+                raise ValueError(record)
+            yield line, read(record)
         except ValueError as error:
             problems.append(Problem(name, line, "broken", str(error)))
 
@@ -324,11 +319,12 @@ def read_rows(path: Path) -> Records:
     """The records of a JSON, JSON lines or CSV file; an empty cell is None, as CSV knows no null."""
     if end_of_name(path) not in TABLES:
         return read_records(path)
-    rows = dict(_cells(io.StringIO(read_text(path), newline=""), path))
-    if broken := next(((line, row) for line, row in rows.items() if isinstance(row, str)), None):
-        raise ValueError(f"{path}, line {broken[0]}: {broken[1]}")
-    found = ({name: cell or None for name, cell in row.items()} for row in rows.values() if isinstance(row, Record))
-    return Records(path, tuple(found), tuple(rows))
+    rows = {}
+    for line, row in _cells(io.StringIO(read_text(path), newline=""), path):
+        if isinstance(row, str):
+            raise ValueError(f"{path}, line {line}: {row}")
+        rows[line] = {name: cell or None for name, cell in row.items()}
+    return Records(path, tuple(rows.values()), tuple(rows))
 
 
 def _cells(lines: Iterable[str], path: Path) -> Iterator[tuple[int, Record | str]]:
