@@ -40,7 +40,7 @@ CONTENTS = {
     ],
     "docs/notebooks": [f"/experiments/{name}/report" for name in NAMES],
     "docs/gallery": [f"/figures/{name}/captions" for name in NAMES],
-    "docs/run": [f"/docs/{name}" for name in ("models", "analyze", "audit", "power", "results", "paper")],
+    "docs/run": [f"/docs/{name}" for name in ("models", "analyze", "audit", "compare", "power", "results", "paper")],
     "docs/findings": ["/docs/trust", "/docs/others"],
     "CONTRIBUTING": ["Data and formats </data/README>", "Benchmarks </benchmarks/results>"],
 }

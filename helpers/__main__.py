@@ -13,10 +13,10 @@ from typing import Any
 
 import click
 
-from .commands import results as commands_results, stores
+from .commands import results, stores
 from .commands.printing import afforded, concurrency, echo, matrix, parameter, parameters, timeout_seconds
-from .config import ConfigError
-from .judge import Incomplete, MissingKey, NoPrice, OverBudget
+from .judge import Incomplete, MissingKey, OverBudget
+from .paths import load_table
 from .providers.keys import redact
 from .store import StoreError
 
@@ -55,12 +55,12 @@ def run(names: Names, pairs: Pairs, processes: int | None, grid: Path | None, da
 
             _no_names(names)
             sys.exit(0 if run_grid(grid, values, processes, dask) else 1)
-        results = run_all(chosen(names), values, processes)
+        done = run_all(chosen(names), values, processes)
     except KeyboardInterrupt as interrupt:  # told here: click would write to a terminal that may be closed
         _interrupted(str(interrupt))
-    for result in results:
+    for result in done:
         echo(str(result))
-    if any(result.error for result in results):
+    if any(result.error for result in done):
         sys.exit(1)
 
 
@@ -112,10 +112,12 @@ def _no_names(names: tuple[str, ...]) -> None:
         raise click.UsageError(f"a grid names its notebooks itself (`notebooks:`); leave out {', '.join(names)}")
 
 
-RESULTS = (commands_results.analyze, commands_results.audit, commands_results.report, commands_results.paper)
-AROUND = (commands_results.power, stores.store, commands_results.check, commands_results.explain)
+RESULTS = (results.analyze, results.demo, results.audit, results.compare, results.report, results.paper)
+AROUND = (results.power, stores.store, results.check, results.explain, results.list_of)
 for command in (*RESULTS, *AROUND):
     main.add_command(command)
+for name, example in load_table("commands/examples.toml").items():
+    main.commands[name].epilog = f"\b\n{example}"
 # The README's order; click would sort them.
 main.list_commands = lambda context: list(main.commands)  # type: ignore
 
@@ -141,17 +143,14 @@ def entry() -> None:
         sys.exit(error.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt):
         _interrupted("")
-    except (ConfigError, MissingKey, NoPrice, OverBudget, Incomplete, StoreError, ValueError, OSError) as error:
+    except (MissingKey, OverBudget, Incomplete, StoreError, ValueError, OSError, ModuleNotFoundError) as error:
         # Errors of the system in our form: the file, then what is wrong.
         words = str(error)
         if isinstance(error, OSError) and error.strerror and error.filename:
             words = f"{error.filename}: {error.strerror}"
+        elif isinstance(error, ModuleNotFoundError):
+            words = f"{error.name} is not installed: pip install 'recuse[all]' brings all that commands need"
         echo(f"recuse: {words}", err=True)
-        sys.exit(2)
-    except ModuleNotFoundError as error:
-        echo(
-            f"recuse: {error.name} is not installed: pip install 'recuse[all]' brings all that commands need", err=True
-        )
         sys.exit(2)
     except Exception:  # a defect of ours: told as Python tells it, but for keys
         echo(traceback.format_exc(), err=True)

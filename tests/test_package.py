@@ -123,6 +123,14 @@ def test_a_wheel_in_an_empty_environment_reads_verdicts(wheel: Path, tmp_path: P
     done = subprocess.run([wheel, "analyze", "mine.csv"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and "40 judgments" in done.stdout, done.stderr
     assert (tmp_path / "mine-recuse").is_dir()
+    for words, shown in (
+        (["demo"], "favours the answer shown first"),
+        (["compare", "recuse-demo", "recuse-demo"], "moved from A to B: 0 of 2"),
+        (["list", "formats"], "fastchat-pair"),
+        (["list", "notebooks"], "01_mt_bench_blind"),
+    ):
+        done = subprocess.run([wheel, *words], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0 and shown in done.stdout, (words, done.stdout, done.stderr)
     done = subprocess.run([wheel, "explain", "hint_effect"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and "where it fails" in done.stdout, done.stderr
 

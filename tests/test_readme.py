@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shlex
 from collections import Counter
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -178,6 +180,23 @@ def test_every_number_of_a_finding_on_the_front_page_stands_on_the_page_of_findi
 @pytest.mark.parametrize("command", sorted(set(re.findall(r"\.venv/bin/recuse (\w+)", FLAT))))
 def test_every_command_exists(command: str) -> None:
     assert CliRunner().invoke(main, [command, "--help"]).exit_code == 0
+
+
+EXAMPLES = [line for text in paths.load_table("commands/examples.toml").values() for line in text.strip().splitlines()]
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_every_example_below_a_help_text_can_be_typed(line: str) -> None:
+    recuse, name, *words = shlex.split(line)
+    command = main.commands[name]
+    assert recuse == "recuse" and line in CliRunner().invoke(main, [name, "--help"]).stdout
+    if isinstance(command, click.Group):
+        command, *words = command.commands[words[0]], *words[1:]
+    command.make_context(name, words)  # which refuses what it cannot parse
+
+
+def test_every_command_has_an_example() -> None:
+    assert {*paths.load_table("commands/examples.toml")} == {*main.commands}
 
 
 def parameter_table() -> dict[str, tuple[str, str]]:

@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "export": {"macros", "stats", "services", "providers"},
 }
 COMMANDS = {"run", "cluster", "calibrate", "power", "analyze", "audit", "explain", "overview", "check", "report"}
-COMMANDS |= {"paper", "explore", "commands", "__main__"}
+COMMANDS |= {"paper", "explore", "compare", "listing", "commands", "__main__"}
 ALL = set(MAY_IMPORT) | COMMANDS
 MAY_IMPORT |= dict.fromkeys(COMMANDS, ALL)
 #: export puts figures and tables into files.
@@ -65,7 +65,19 @@ NO_PANDAS_AT_START = (
     "config",
 )
 DISK = {"store", "config", "prompts", "datasets", "export", "run", "paths"}
-DISK |= {"calibrate", "power", "analyze", "audit", "explain", "overview", "check", "report", "paper"}
+DISK |= {
+    "calibrate",
+    "power",
+    "analyze",
+    "audit",
+    "explain",
+    "overview",
+    "check",
+    "report",
+    "paper",
+    "compare",
+    "listing",
+}
 MODULES = sorted(HELPERS.rglob("*.py"))
 STUDIES = sorted((paths.ROOT / "studies").rglob("*.py"))
 
@@ -85,15 +97,17 @@ MOST = {
     "claims tables macros export": (820, 4),
     "figures": (3_595, 12),
     "run cluster": (3_131, 10),
-    "analyze": (1_971, 5),
+    "analyze": (1_967, 5),
     "audit": (1_000, 4),
     "calibrate": (100, 1),
     "power": (419, 1),
-    "report": (1_493, 4),
+    "report": (1_492, 4),
     "paper": (1_275, 4),
     "overview": (388, 1),
     "explain explore check": (694, 3),
-    "commands __main__": (800, 5),
+    "commands __main__": (824, 5),
+    "compare": (218, 1),
+    "listing": (49, 1),
 }
 TEMPLATES = {".html", ".js", ".css", ".jinja", ".tex"}
 

@@ -22,7 +22,7 @@ from ..export import export, list_contents, write as write_files
 from ..figures import Figure
 from ..tables import Table, table
 from ..types import Estimand, Estimate, short_hash
-from ..words import display_name, lines, plain
+from ..words import display_name, lines, many, plain
 from ..words.numbers import declared_by
 from .analysis import COMPUTED, DATA, EVERYBODY, HERE, KINDS, MOST, WORDS, Analysis, analyze, condition_names
 
@@ -60,9 +60,9 @@ def head(analysis: Analysis) -> str:
     """What the file holds, in one line."""
     file, losses = analysis.file, analysis.losses
     lost = int((losses["unreadable"] * losses["judgments"]).round().sum())
-    judges, questions = (_count(file.frame[n].nunique(), n.removesuffix("_id")) for n in ("judge", "question_id"))
+    judges, questions = (many(file.frame[n].nunique(), n.removesuffix("_id")) for n in ("judge", "question_id"))
     return (
-        f"**{plain(file.name)}** ({file.format}): {_count(analysis.judgments, 'judgment')} ({KINDS[file.style]}) by "
+        f"**{plain(file.name)}** ({file.format}): {many(analysis.judgments, 'judgment')} ({KINDS[file.style]}) by "
         f"{judges} on {questions}; {lost:,} ({lost / max(1, analysis.judgments):.1%}) could not be read."
     )
 
@@ -142,7 +142,7 @@ def _who(each: Estimate) -> str:
 def _sure(each: Estimate) -> str:
     why = "" if each.low == each.low else f", {each.method}"
     # Counts of a source are of judgments; on how many questions they are it does not say.
-    questions = "" if each.id == COUNTED else f" on {_count(each.clusters, 'question')}"
+    questions = "" if each.id == COUNTED else f" on {many(each.clusters, 'question')}"
     return f"{each} (n = {each.n:,}{questions}{why})"
 
 
@@ -166,10 +166,6 @@ def absent(analysis: Analysis) -> list[str]:
         more = f" and {len(names) - most} more" if len(names) > most + 1 else ""
         found.append(f"- {why}: {', '.join(names[: most if more else None])}{more}")
     return found
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def places(estimates: Sequence[Estimate]) -> Iterator[str]:

@@ -277,8 +277,7 @@ def worst_first(findings: Sequence[Finding]) -> list[Finding]:
 def bottom_line(findings: Sequence[Finding], judge: str, data: str) -> str:
     """One sentence: which effects the audit can see, in how many probes the judge is biased, and what of the others."""
     count, ordered = len(findings), worst_first(findings)
-    outcomes = dict.fromkeys(SAID.values())
-    biased, *rest = ([each.title for each in ordered if each.in_words == words] for words in outcomes)
+    biased, *rest = ([each.title for each in ordered if each.in_words == said] for said in dict.fromkeys(SAID.values()))
     hints = [each.title for each in ordered if each.verdict == "hint"]
     hinted = f", in {listed(hints)} a hint" if hints else ""
     clear, unclear = (
@@ -304,5 +303,6 @@ def _visible(findings: Sequence[Finding]) -> str:
         span = f"{low} {unit}" if low == high else f"{low} to {high} {unit} (by probe)"
         seen += [f"{words} {span}"] if values else []
     # Of smaller effects some are found, by luck: a bias or a hint in the same sentence may lie below these sizes.
-    only = ", and where no question moved, ".join(seen)
-    return f"reliably sees only {only}" if seen else "sees no effect of any size"
+    return (
+        f"reliably sees only {', and where no question moved, '.join(seen)}" if seen else "sees no effect of any size"
+    )

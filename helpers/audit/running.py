@@ -253,8 +253,8 @@ def caption(audit: Audit) -> str:
     counts, questions = outcomes(audit.judged).loc["all"], len(audit.battery.items)
     lost = f"{100 * (1 - counts.get('ok', 0) / max(1, counts['calls'])):.1f} %"
     facts = {"questions": questions, "calls": counts["calls"], "lost": lost, "probes": len(PROBES)}
-    caption = CARD["caption"].format(**facts, power=f"{100 * measuring.POWER:.0f} %")
-    return CARD["simulated"] + caption if audit.data == "simulated" else caption
+    caption = CARD["simulated"] * (audit.data == "simulated") + CARD["caption"]
+    return caption.format(**facts, power=f"{100 * measuring.POWER:.0f} %")
 
 
 def terminal_card(audit: Audit) -> str:
@@ -352,6 +352,7 @@ def drawn(audit: Audit, style: str = "paper") -> Figure:
 def facts(audit: Audit) -> dict[str, Any]:
     """The card for programs: the same for the same replies, without a time or a path; effects as fractions."""
     counts, judge = outcomes(audit.judged), audit.judge
+    kept = {name: rows.dropna().groupby("question")["value"] for name, rows in measuring.blocks(audit.judged).items()}
     return {
         "protocol": PROTOCOL,
         "experiment": NAME,
@@ -374,6 +375,7 @@ def facts(audit: Audit) -> dict[str, Any]:
         "power": measuring.POWER,
         "probes": [_probe(each) for each in audit.findings],
         "described": numbers(audit.beside),
+        "comparisons": {PROBES[name].id: rows.agg(list).to_dict() for name, rows in kept.items()},
         "unwrapped": dict(sorted(audit.unwrapped.items())),
         "outcomes": {str(name): {key: int(n) for key, n in row.items()} for name, row in counts.iterrows()},
         "cost": {key: audit.cost[key] for key in ("calls", "input", "output", "usd")},

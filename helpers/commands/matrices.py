@@ -36,8 +36,7 @@ def run_grid(grid: Path, parameters: Mapping[str, Any], processes: int | None, d
         matrix.plan.check(Budget(matrix.budget_usd))
         needs = [*dict.fromkeys(row.model for row in matrix.plan.rows if row.missing)]
         if dask in (None, "local"):  # elsewhere the workers have keys
-            models = load_models()
-            check_keys(models[name] for name in needs)
+            check_keys(map(load_models().__getitem__, needs))
         else:
             _refuse_relative(cells)
         if dask is None:

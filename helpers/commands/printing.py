@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ..config import parse_yaml
+from ..config import STYLES, parse_yaml
 from ..escaping import visible
 from ..judge import Budget, NoPrice, Plan, billed, dollars
 from ..judge.budget import enough
@@ -44,6 +44,7 @@ _lists = "A YAML file with lists of parameters: each combination is run in a fol
 parameter = click.option("-p", "pairs", multiple=True, help="A notebook parameter; VALUE is read as YAML.", **_pairs)
 concurrency = click.option("--concurrency", type=click.IntRange(1, 1024), help=_flight)
 timeout_seconds = click.option("--timeout-seconds", type=click.FloatRange(1), help="Of a call; default: its entry's.")
+figure_style = click.option("--figure-style", type=click.Choice(STYLES), default="paper", show_default=True)
 matrix = click.option("--matrix", "grid", type=click.Path(path_type=Path, dir_okay=False), help=_lists)
 
 

@@ -1,4 +1,4 @@
-"""Commands around results: audit, keys, power, explain, analyze, paper and report."""
+"""Commands around results: audit, compare, keys, power, explain, list, analyze, demo, paper and report."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ from typing import Any
 import click
 
 from .. import paths
-from ..config import STYLES, parse_yaml
+from ..config import parse_yaml
 from ..config.models import AUDITED
 from ..judge import Budget
 from ..providers.keys import refuse
-from .printing import afforded, concurrency, echo, parameter, parameters, timeout_seconds
+from .printing import afforded, concurrency, echo, figure_style, parameter, parameters, timeout_seconds
+
+_path = click.Path(path_type=Path)
+_runs = "Results of a run, any number of times; NAME begins the names of its macros. Default: the default runs."
+_folders = "A folder of results, or one that holds such folders; may be given again. Default: the default runs."
+_pages = "The folder of the report: a new one, an empty one, or that of an earlier report."
 
 
 @click.command()
@@ -35,10 +40,10 @@ from .printing import afforded, concurrency, echo, parameter, parameters, timeou
 @concurrency
 @timeout_seconds
 @click.option("--keep-going", is_flag=True, help="Ask on where hardly any of the first 20 replies can be read.")
-@click.option("--to", "folder", type=click.Path(path_type=Path), help="Of the card; default: audit-<model> here.")
+@click.option("--to", "folder", type=_path, help="Of the card; default: audit-<model> here.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
-@click.option("--store", type=click.Path(path_type=Path), default=paths.REPLIES, help="Folder of replies.")
-@click.option("--figure-style", type=click.Choice(STYLES), default="paper", show_default=True)
+@click.option("--store", type=_path, default=paths.REPLIES, help="Folder of replies.")
+@figure_style
 def audit(
     model: str, base_url: str | None, budget_usd: float | None, only_plan: bool, stored: bool, concurrency: int | None,
     timeout_seconds: float | None, keep_going: bool, folder: Path | None, force: bool, store: Path, figure_style: str,
@@ -83,7 +88,36 @@ def audit(
 
 
 @click.command()
-@click.argument("places", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("a", type=_path)
+@click.argument("b", type=_path)
+@click.option("--store", "stores", multiple=True, type=_path, help="Replies of A; again: of B.")
+@click.option("--independent", is_flag=True, help="Read no stored verdicts: at once, but with wider intervals.")
+@click.option("--to", "target", type=click.Path(dir_okay=False, path_type=Path), help="A .csv file for all numbers.")
+def compare(a: Path, b: Path, stores: tuple[Path, ...], independent: bool, target: Path | None) -> None:
+    """Say which numbers moved from A to B, how far, and how sure that is; and whether another model answered.
+
+    A and B: cards of an audit (card.json), or folders of results of a run, a matrix or an analysis.
+    """
+    from .. import compare as room, export, tables, words
+
+    found = room.compare(a, b, *stores, paired=not independent)
+    echo(words.differences(found))
+    if target:
+        export.write({target.name: tables.csv_text(found).encode()}, target.parent)
+
+
+@click.command("list")
+@click.argument("kind", type=click.Choice(["notebooks", "models", "numbers", "formats"]))
+def list_of(kind: str) -> None:
+    """List the notebooks, models, numbers or formats of verdicts that there are, a line each."""
+    from ..listing import listing
+
+    columns = listing(kind).astype(str).apply(lambda each: each.str.ljust(each.str.len().max()))
+    echo("\n".join("  ".join(row).rstrip() for row in columns.to_numpy()))
+
+
+@click.command()
+@click.argument("places", nargs=-1, type=_path)
 def check(places: tuple[Path, ...]) -> None:
     """Look for your keys in everything that runs produced (or in PLACES) before you publish it.
 
@@ -157,18 +191,15 @@ def explain(ids: tuple[str, ...], write: bool) -> None:
 @click.option("--random-gold", is_flag=True, help="Rows with a gold were drawn at random: correct win rates by them.")
 @click.option("--seed", type=int, default=42, show_default=True, help="Resampling and sign flips.")
 @click.option("--margin-pp", type=float, default=5.0, show_default=True, help="A hint that changes less is no matter.")
-@click.option("--figure-style", default="paper", show_default=True, help="paper, neurips, icml, acl or talk.")
+@figure_style
 def analyze(file: str, out: str | None, force: bool, figure_style: str, **options: Any) -> None:
     """Compute every number that the verdicts in FILE can carry, and say of each other one what is missing.
 
     FILE: one row a verdict with columns judge, question, candidates, verdict (.csv, .tsv, .jsonl, .json, .parquet), or
     a file or folder of Arena-Hard, FastChat, AlpacaEval, Inspect, LLM-Eval and others. No keys, no config.
     """
-    from ..analyze import saying
-    from ..analyze.analysis import analyze as analyze_file
-    from ..figures.style import style
+    from ..analyze import analyze as analyze_file, saying
 
-    style(figure_style)  # an unknown one is refused before anything is computed
     folder = Path(out).expanduser() if out else Path.cwd() / saying.name_of(file)
     saying.check(folder, force)
     options["names"] = dict(each.partition("=")[::2] for each in options["names"])
@@ -178,12 +209,17 @@ def analyze(file: str, out: str | None, force: bool, figure_style: str, **option
 
 
 @click.command()
+def demo() -> None:
+    """Analyse built-in verdicts of SIMULATED judges: no key, no network, nothing to prepare."""
+    file = paths.BUILTIN / "examples" / "SIMULATED_verdicts.csv"
+    click.get_current_context().invoke(analyze, file=str(file), out="recuse-demo")
+    echo("\nNext: your own verdicts, recuse analyze FILE; a judge, recuse audit --model sim_gpt_fast")
+
+
+@click.command()
 @click.option("--style", required=True, help="Whose columns and sizes of letters: neurips, icml or acl.")
-@click.option("--to", "folder", required=True, type=click.Path(path_type=Path), help="The folder to write.")
-@click.option(
-    "--results", "places", multiple=True, metavar="[NAME=]FOLDER",
-    help="Results of a run, any number of times; NAME begins the names of its macros. Default: the default runs.",
-)  # fmt: skip
+@click.option("--to", "folder", required=True, type=_path, help="The folder to write.")
+@click.option("--results", "places", multiple=True, metavar="[NAME=]FOLDER", help=_runs)
 @click.option("--force", is_flag=True, help="Replace files of the folder that were changed by hand.")
 def paper(style: str, folder: Path, places: tuple[str, ...], force: bool) -> None:
     """Write figures, tables, numbers, methods, sources and the judge-bias checklist of results as LaTeX.
@@ -200,14 +236,8 @@ def paper(style: str, folder: Path, places: tuple[str, ...], force: bool) -> Non
 
 
 @click.command()
-@click.option(
-    "--to", "folder", type=click.Path(path_type=Path), default=Path("recuse-report"), show_default=True,
-    help="The folder of the report: a new one, an empty one, or that of an earlier report.",
-)  # fmt: skip
-@click.option(
-    "--results", "places", multiple=True, type=click.Path(path_type=Path),
-    help="A folder of results, or one that holds such folders; may be given again. Default: the default runs.",
-)  # fmt: skip
+@click.option("--to", "folder", type=_path, default=Path("recuse-report"), show_default=True, help=_pages)
+@click.option("--results", "places", multiple=True, type=_path, help=_folders)
 def report(folder: Path, places: tuple[Path, ...]) -> None:
     """Make one folder of pages from the executed notebooks, to be read offline in a browser and handed on.
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from .. import paths
-from ..words import plain
+from ..words import many, plain
 from .printing import echo
 
 _folder = click.option(
@@ -47,7 +47,7 @@ def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
         echo(json.dumps({"folder": str(folder), "files": [vars(each) for each in found]}, indent=1))
         return
     lines, replies, size = (sum(getattr(each, name) for each in found) for name in ("lines", "replies", "bytes"))
-    total = f"{folder}: {_many(len(found), 'file')}, {lines:,} lines, {replies:,} replies, {_size(size)}"
+    total = f"{folder}: {many(len(found), 'file')}, {lines:,} lines, {replies:,} replies, {_size(size)}"
     echo("\n".join([total, *map(_render_contents, found)]))
 
 
@@ -81,10 +81,6 @@ def _there(*counts: tuple[int, str]) -> list[str]:
 
 def _counts(counts: dict[str, int], nameless: str = "no name") -> str:
     return ", ".join(f"{plain(name) or nameless} {count:,}" for name, count in sorted(counts.items()))
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def _size(size: int) -> str:
@@ -123,7 +119,7 @@ def _state(found: Any) -> str:
     """What a look at every line of a file found, in a few words."""
     if not found.lines:
         return "empty: no line yet"
-    lines = [_many(found.lines, "line"), *_there((found.same, "copies of lines"), (found.further, _FURTHER))]
+    lines = [many(found.lines, "line"), *_there((found.same, "copies of lines"), (found.further, _FURTHER))]
     odd = Counter(line.kind for line in found.odd)
     if not odd:
         return f"{', '.join(lines)}, whole"
@@ -135,11 +131,11 @@ def _mended(done: Any, found: Any) -> str:
     """What a repair did, and only that."""
     back = f", {done.rescued:,} whole within put back" if done.rescued else ""
     again = "what is missing now is asked again by the next run"
-    parts = [f"{_many(done.moved, 'line')} moved to {done.side.name}{back}; {again}"] if done.moved else []
+    parts = [f"{many(done.moved, 'line')} moved to {done.side.name}{back}; {again}"] if done.moved else []
     if any(line.kind == "unended" for line in found.odd):
         parts.append("the line end that was missing is added")
     if done.left:
-        parts.append(f"{_many(done.left, 'line')} of another version left in place")
+        parts.append(f"{many(done.left, 'line')} of another version left in place")
     return "; ".join(parts)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,17 +72,22 @@ def marked_verdicts(result: Result) -> Verdicts:
     """The marked verdicts of a run from its stored replies."""
     if result.parameters.get("judgments", "ask") not in ("ask", "stored"):
         return Verdicts(result.label, why="its judgments were published by others, without the replies")
-    defaults = {**COMMON, **load_config(result.name).parameters}
-    parameters = {name: value for name, value in result.parameters.items() if name in defaults}
     # Cells of a matrix keep their replies in the main store.
-    store = Path(str(parameters.get("store") or paths.REPLIES)).expanduser()
-    store = store if any(store.glob("*.jsonl")) else paths.REPLIES
-    parameters |= {"judgments": "stored", "out": None, "store": str(store)}
+    store = Path(str(result.parameters.get("store") or paths.REPLIES)).expanduser()
     try:
-        asked = asyncio.run(ask(load_experiment(result.name, **parameters), show=False))
+        asked = reread(result.name, result.parameters, store if any(store.glob("*.jsonl")) else paths.REPLIES)
     except (OSError, ValueError) as error:  # a file of questions that is elsewhere, a model that is no more
         return Verdicts(result.label, why=f"its replies cannot be read here ({type(error).__name__})")
     return of_run(asked, result.label)
+
+
+def reread(name: str, parameters: Mapping[str, Any], store: Path) -> Asked:
+    """An earlier run from its stored replies, by the parameters that its results name; in a notebook, too."""
+    defaults = {**COMMON, **load_config(name).parameters}
+    known = {name: value for name, value in parameters.items() if name in defaults}
+    experiment = load_experiment(name, **known | {"judgments": "stored", "out": None, "store": str(store)})
+    with ThreadPoolExecutor(1) as another:  # a notebook's own thread has a loop that runs
+        return another.submit(asyncio.run, ask(experiment, show=False)).result()
 
 
 def of_run(asked: Asked, label: str) -> Verdicts:
@@ -194,15 +200,8 @@ def cards(results: Sequence[Result], marked: set[str], place: Place) -> dict[str
 
 
 #: What may be downloaded, by ending, and what it is called.
-KINDS_OF_FILES = {
-    ".png": "PNG",
-    ".pdf": "PDF",
-    ".svg": "SVG",
-    ".csv": "CSV",
-    ".tex": "LaTeX",
-    ".json": "JSON",
-    ".md": "Markdown",
-}
+ENDINGS = (".png", ".pdf", ".svg", ".csv", ".tex", ".json", ".md")
+KINDS_OF_FILES = dict(zip(ENDINGS, ("PNG", "PDF", "SVG", "CSV", "LaTeX", "JSON", "Markdown"), strict=True))
 #: The record of one run: commit, time, versions. It is no result and differs between runs that agree.
 LEFT_OUT = "run.json"
 #: What a notebook may link to in this repository: texts, in these folders, of at most so many bytes.

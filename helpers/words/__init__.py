@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..types import SHOWN_UNITS, Estimand, Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Vendors whose names are not written as their ids are.
 VENDOR_NAMES = {
@@ -47,6 +50,15 @@ def listed(names: Iterable[object], word: str = "and") -> str:
     """
     found = [plain(name) for name in names]
     return f" {word} ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+
+
+def many(count: int, noun: str) -> str:
+    """How many of a thing.
+
+    >>> many(1, "file"), many(1200, "file")
+    ('1 file', '1,200 files')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def sentence(text: str, data: str) -> str:
@@ -305,3 +317,47 @@ def headline(
         gravely = clause([each for each in conclusions if each.verdict == first.verdict])
         text = "; ".join([f"no test was possible; {gravely}", *_not_shown(conclusions, but=first.verdict)])
     return Headline(sentence(text, first.estimate.data), first.estimate, unreadable)
+
+
+def sources_apart(one: Any, two: Any, called: Mapping[str, str]) -> Iterator[str]:
+    """What is not the same in the provenance of A and B: the judge, the model that answered as it, settings."""
+    for y, x in called.items():
+        yield f"Other model answered: {plain(x)} is the judge in A, {plain(y)} in B."
+    for judge in sorted(one.judges.keys() & two.judges.keys()):
+        x, y = (listed(sorted(side.judges[judge])) for side in (one, two))
+        if x and y and x != y:
+            yield f"Other model answered: as {plain(judge)} {x} in A, {y} in B; differences can be those of the models."
+    facts = {"seed": "seed", "questions": "questions asked"}
+    mine, theirs = (side.parameters | {facts[n]: getattr(side, n, None) for n in facts} for side in (one, two))
+    names = [name for name in mine | theirs if mine.get(name) != theirs.get(name)]
+    if names:
+        words = (f"{name} ({plain(mine.get(name))} in A, {plain(theirs.get(name))} in B)" for name in names)
+        yield f"Different settings: {'; '.join(words)}."
+
+
+def moved_words(frame: pd.DataFrame, paired: str) -> str:
+    """How many confirmatory numbers moved, which alone can be shown to; how many others lean; and what is noise."""
+    compared = frame[frame["how"].notna()]
+    tested, rest = (compared[compared["confirmatory"] == is_so] for is_so in (True, False))
+    shown = [f"{row.id} ({row.where})" for row in tested.itertuples() if row.verdict == "moved"]
+    noise = 100 * compared.loc[compared["unit"] == "pp", "noise"].dropna()
+    again = frame.loc[frame["id"].isin(["repeat_disagreement", "change_rate_repeat"]), "a"].dropna()
+    stays = f"A gives another verdict in {100 * again.mean():.1f} % when asked again" if len(again) else "not known"
+    if len(noise):
+        stays = f"two runs of A's judges stay within {noise.min():.1f} to {noise.max():.1f} pp in 95 % (by number)"
+    return (
+        f"confirmatory numbers that moved from A to B: {len(shown)} of {len(tested)}{': ' * bool(shown)}{listed(shown)}"
+        f" (Holm over all of them); others that lean: {(rest['verdict'] == 'leans').sum()} of {len(rest)}, as one in "
+        f"twenty does by chance; {(compared['how'] == paired).sum()} of {len(compared)} differences are {paired}; "
+        f"noise: {stays}"
+    )
+
+
+def differences(frame: pd.DataFrame, most: int = 20) -> str:
+    """What `compare` found: sentences on the whole, confirmatory numbers and what leans, then what is in one alone."""
+    compared, alone = frame[frame["how"].notna()], frame[frame["how"].isna()]
+    shown = compared[compared["confirmatory"] | (compared["verdict"] == "leans")][:most]
+    found = [f"- {row.id}{f' ({row.where})' * bool(row.where)}: {row.words}." for row in shown.itertuples()]
+    found += [f"- and {len(compared) - len(shown)} others; --to FILE.csv has all."] * (len(compared) > len(shown))
+    found += [f"{verdict}: {listed(ids.unique())}." for verdict, ids in alone.groupby("verdict")["id"]]
+    return "\n".join([*frame.attrs["notes"], "", *found]).replace("**", "")
