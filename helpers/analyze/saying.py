@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import figures, frames
+from .. import figures, frames, paths
 from ..biases import hinting, position, protocol, top_choice
 from ..biases.position.findings import NOISE
 from ..escaping import markdown
@@ -212,6 +212,7 @@ def limited(lines: Sequence[str], most: int = MOST["lines"]) -> list[str]:
 
 
 SUMMARY = "summary.md"
+EXAMPLE = paths.BUILTIN / "examples" / "SIMULATED_verdicts.csv"
 
 
 def write(analysis: Analysis, folder: Path, force: bool = False, style: str = "paper") -> list[Path]:

@@ -211,8 +211,9 @@ def analyze(file: str, out: str | None, force: bool, figure_style: str, **option
 @click.command()
 def demo() -> None:
     """Analyse built-in verdicts of SIMULATED judges: no key, no network, nothing to prepare."""
-    file = paths.BUILTIN / "examples" / "SIMULATED_verdicts.csv"
-    click.get_current_context().invoke(analyze, file=str(file), out="recuse-demo")
+    from ..analyze import EXAMPLE
+
+    click.get_current_context().invoke(analyze, file=str(EXAMPLE), out="recuse-demo")
     echo("\nNext: your own verdicts, recuse analyze FILE; a judge, recuse audit --model sim_gpt_fast")
 
 
