@@ -275,6 +275,9 @@ def test_a_heatmap_cell_says_percent_and_interval_and_own_cells_are_outlined(pap
     outlined = [each.get_xy() for each in axes.patches if not each.get_fill()]
     assert [(int(x), int(y)) for x, y in outlined] == [(0, 0), (0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]
     assert rows_of(paper["heatmap"]) == list(TOP1)
+    shuffled = figures.show_judge_vendor_heatmap(sorted(top1("asked"), key=lambda each: each.where["vendor"][::-1]))
+    columns = [each.get_text() for each in shuffled.figure.axes[0].get_xticklabels()]
+    assert columns == ["Claude", "GPT", "Gemini"], "in the order of vendors, however they are given"
     assert "n = 80 judgments a point" in paper["heatmap"].caption
 
 

@@ -95,7 +95,7 @@ MOST = {
     "biases": (10_581, 38),
     "words": (550, 2),
     "claims tables macros export": (820, 4),
-    "figures": (3_595, 12),
+    "figures": (3_219, 12),
     "run cluster": (3_131, 10),
     "analyze": (1_967, 5),
     "audit": (1_000, 4),

@@ -3,24 +3,22 @@
 from .biases import show_acceptance, show_anchor_response, show_bias_effects, show_bias_values, show_noise_metrics
 from .cards import show_across_runs, show_audit_card, show_judge_card, show_judge_forest
 from .designs import show_power, show_published_biases, show_published_models
-from .own_answers import (
-    show_baseline_gap,
-    show_dose_curve,
-    show_funnel,
-    show_obfuscation_slopes,
-    show_outcomes,
-    show_recognition_against_preference,
-    show_replication,
-)
 from .pairs import (
     show_accuracy,
     show_agreement,
+    show_baseline_gap,
     show_category_effects,
     show_class_shares,
+    show_dose_curve,
+    show_funnel,
     show_leaderboard_contrast,
+    show_obfuscation_slopes,
     show_outcome_grid,
+    show_outcomes,
     show_position_effects,
+    show_recognition_against_preference,
     show_released_places,
+    show_replication,
     show_sensitivity,
     show_sorted,
 )

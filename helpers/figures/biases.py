@@ -4,31 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..stats.intervals import MIN_CLUSTERS, clustered_mean, clusters_of, estimate
 from ..stats.standing import BY
 from ..types import Estimate
-from ..words import plain
-from .curves import most_panels, plot_curves
-from .intervals import Row, plot_intervals, reference
-from .points import (
-    BIASES,
-    MEAN,
-    NOT_ESTIMABLE,
-    alt,
-    by_data,
-    by_value,
-    caption,
-    check_names,
-    in_order,
-    judge_looks,
-    losses,
-    pick,
-    scale,
-    short,
-    source_name,
-)
+from .curves import Finish, most_panels, plot_curves
+from .intervals import Row, reference
+from .points import MEAN, NOT_ESTIMABLE, by_data, by_value, check_columns, check_values, pick, scale, short, source_name
+from .specs import NUMBERS, SPECS, Spec, bias_title, chosen, finish, looks_of, lost_of, plot, rows_of
 from .style import COLOURS, GREY, INK, Drawn, Figure, Look, Style, style as style_of
 from .tiles import Cell, plot_table
 
@@ -37,41 +22,25 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEVEL = 0.05
-PAIRS = ("pairs", "scenarios", "replies")
 CORRECTION = (
     "Holm over all biases and judges; a star also asks that answers move the same way along the scale, and where their "
     "scatter may differ also by the sign test over scenarios"
 )
 #: Corrected p by bias and judge (None: the mean over judges), where sources of data differ also by data.
 Stars = Mapping[tuple[str | None, ...], float] | None
-WORDS = {
-    "bias_effect": "How far each bias moves the answers towards where it pulls, of the larger distance of both answers "
-    "(1: all the way, 0: no effect)",
-    "scale_shift": "How much nearer to where each bias pulls the answers lie, in shares of the scale",
-    "bias_placebo": "How far answers to the same control differ when it is asked again (a check: 0 is expected)",
-    "ratio_scale": "The published metric of each bias, mean over its tests (-1 to 1, 0: no effect)",
-    "ratio_scale_absolute": "The published metric of each bias without its sign, mean over its tests (0 to 1)",
-}
-AXIS = {"ratio_scale": "mean B (+ towards the bias)", "ratio_scale_absolute": "mean |B| (either direction, and noise)"}
 #: Above this number of biases or judges a table is read more easily than points.
 MOST = 12
 RANDOM = Look(GREY, "|")
-
-
-def bias_title(bias: str) -> str:
-    """A bias in words: its id without underscores."""
-    return plain(bias.replace("_", " "))
-
-
-def _ordered(shown: Iterable[Estimate]) -> list[str]:
-    return in_order((each.where["bias"] for each in shown), BIASES)
+#: Rows of no judge, with their looks.
+AVERAGE, CHANCE = "mean over judges", "answers at random"
+MARKS = {AVERAGE: MEAN, CHANCE: RANDOM}
 
 
 def _starred(each: Estimate | None, stars: Stars) -> bool:
     """Is this number significant after correction? Its raw p never counts."""
     if each is None:
         return False
-    key = (each.where["bias"], each.where.get("judge"))
+    key = (each.where["bias"], None if each.where["judge"] == AVERAGE else each.where["judge"])
     p = (stars or {}).get((*key, each.data), (stars or {}).get(key, math.nan))
     return p < LEVEL
 
@@ -86,13 +55,16 @@ def _check_stars(shown: Sequence[Estimate], stars: Stars) -> None:
             raise ValueError(f"a star for {key}, which several sources of data show; add the data to the key")
 
 
-def _captioned(words: str, shown: Sequence[Estimate], estimates: Iterable[Estimate], bare: str = "Open markers") -> str:
-    """A caption in which a point counts pairs of answers, with the habits that make a judge's numbers meaningless."""
-    keys = ("bias", "judge") if all("judge" in each.where for each in shown) else ("bias",)
-    lost = losses(estimates, "odd_share", shown, *keys, also=("judge", "condition", "source"))
+def _finished(
+    spec: Spec, drawn: Drawn, name: str, shown: Sequence[Estimate], estimates: Iterable[Estimate],
+    facts: Iterable[str] = (), **values: Any,
+) -> Figure:  # fmt: skip
+    """A figure whose caption also says which habits make a judge's numbers meaningless."""
+    placed = [each if "bias" in each.where else _with_bias(each) for each in shown]
+    keys = ["bias", "judge"] if all("judge" in each.where for each in shown) else ["bias"]
+    lost = lost_of(spec._replace(lost_by=keys), estimates, placed)
     habits = dict.fromkeys(f" {e.where['judge']}: {e.method}." for e in shown if e.method.startswith(BY))
-    text = caption(words, shown, lost, PAIRS, bare).replace("question-clustered", "scenario-clustered")
-    return text + "".join(habits)
+    return finish(spec, drawn, name, shown, lost, facts, after="".join(habits), **values)
 
 
 def show_bias_effects(
@@ -110,84 +82,43 @@ def show_bias_effects(
     `stars` maps (bias, judge or None for the mean) to the corrected p, where several sources of data are shown (bias,
     judge, data); a star stands where it is below .05.
     """
-    look, estimates = style_of(style), list(estimates)
-    shown = pick(estimates, [id], ["judge", "bias"], ["bias"])
+    look, spec, estimates = style_of(style), SPECS["bias_effects"], list(estimates)
+    shown = pick(estimates, [id], *spec.where)
     _check_stars(shown, stars)
     chance = [each for each in estimates if each.id == "ratio_scale_random" and set(each.where) == {"bias"}]
     chance = chance if id == "ratio_scale_absolute" else []
-    looks = judge_looks({each.where["judge"] for each in shown if "judge" in each.where}, look)
-    biases, unit = _ordered(shown), scale(shown[0].unit)[1]
-    at: dict[Any, Estimate] = {(each.data, each.where["bias"], each.where.get("judge")): each for each in shown}
-    at |= {(each.data, each.where["bias"], RANDOM): each for each in chance}
-    towards = " towards where the bias pulls" if id in ("bias_effect", "scale_shift") else ""
-    axis = AXIS.get(id, f"effect{towards} ({unit})")
-    title = WORDS.get(id, f"The {id.replace('_', ' ')} of each judge and bias").split(",")[0].split(" (")[0]
-    many = max(len(biases), len(looks)) > MOST
-    columns: list[Any] = [
-        *looks,
-        *([None] if any("judge" not in each.where for each in shown) else []),
-        *([RANDOM] if chance else []),
-    ]
-    names: dict[Any, str] = {None: "mean over judges", RANDOM: "answers at random"}
-    if many:
-        drawn = _table(at, biases, columns, names, stars, axis, title, look)
-    else:
-        rows = [
-            Row(names.get(who) or short(who, 28), at.get((data, bias, who)), data, bias_title(bias),
-                look=MEAN if who is None else who if who is RANDOM else looks[who],
-                star=who is not RANDOM and _starred(at.get((data, bias, who)), stars))
-            for data, group in by_data(shown).items() for bias in _ordered(group) for who in columns
-        ]  # fmt: skip
-        drawn = plot_intervals(rows, look, axis, title=title)
-    words = f"{WORDS.get(id, title)}."
-    if stars:
-        starred = any(_starred(each, stars) for each in shown)
-        mark = "Outlined" if many else "Stars"
-        words += f" {f'{mark}: p' if starred else 'No star: no p'} < {LEVEL:.2f} after correction ({correction})."
-    words += " Grey: expected of answers at random." if chance else ""
-    text = alt(f"{'Table' if many else 'Dot plot'} of {id.replace('_', ' ')} by bias and judge", shown, most=72)
-    caption_text = _captioned(words + drawn.words, shown, estimates, "No interval" if many else "Open markers")
-    return drawn.finished(name, caption_text, text)
+    placed = [replace(each, where={"judge": AVERAGE, **each.where}) for each in shown]
+    placed += [replace(each, where={**each.where, "judge": CHANCE}) for each in chance]
+    many = max(len({e.where.get(key, "") for e in shown} - {""}) for key in ("bias", "judge")) > MOST
+    rows = rows_of(spec._replace(letters=24) if many else spec, placed, look, MARKS)
+    rows = [row._replace(star=_starred(row.estimate, stars)) for row in rows]
+    plain_id = id.replace("_", " ")
+    title, rest, axis = NUMBERS.get(id, (f"The {plain_id} of each judge and bias", "", "effect ({unit})"))
+    axis = axis.format(unit=scale(shown[0].unit)[1])
+    drawn = _table(rows, axis, title, look) if many else plot(spec, rows, look, heading=title, axis=axis)
+    facts = [("stars" if any(row.star for row in rows) else "no stars") if stars else "", "chance" if chance else ""]
+    kind, mark, bare = ("Table", "Outlined", "No interval") if many else ("Dot plot", "Stars", "Open markers")
+    words = {"heading": title, "rest": rest, "mark": mark, "correction": correction, "kind": kind, "id": plain_id}
+    return _finished(spec._replace(bare=bare), drawn, name, shown, estimates, facts, **words)
 
 
-def _table(
-    at: Mapping[tuple, Estimate], biases: Sequence[str], columns: Sequence, names: Mapping, stars: Stars,
-    axis: str, title: str, look: Style,
-) -> Drawn:  # fmt: skip
+def _table(rows: Sequence[Row], axis: str, title: str, look: Style) -> Drawn:
     """A row a bias, a column a judge; numbers times 100."""
+    found = [(row, row.estimate) for row in rows if row.estimate]
     cells = []
-    most = max([0.2, *(abs(each.value) for each in at.values() if not math.isnan(each.value))])
-    for data in dict.fromkeys(data for data, _, _ in at):
-        for bias in biases:
-            for who in columns:
-                each = at.get((data, bias, who))
-                if each is not None:
-                    number = f"{100 * each.value:.0f}".replace("-", "\N{MINUS SIGN}")
-                    words = NOT_ESTIMABLE if math.isnan(each.value) else number.replace("\N{MINUS SIGN}0", "0")
-                    label = names.get(who) or short(who, 24)
-                    star = who is not RANDOM and _starred(each, stars)
-                    cells.append(Cell(bias_title(bias), label, each.value, words, data, star))
-    return plot_table(
-        cells,
-        look,
-        f"{axis} \N{MULTIPLICATION SIGN} 100",
-        "PuOr_r",
-        (-1.25 * most, 1.25 * most),
-        above=True,
-        title=title,
-    )
+    for row, each in found:
+        number = f"{100 * each.value:.0f}".replace("-", "\N{MINUS SIGN}")
+        words = NOT_ESTIMABLE if math.isnan(each.value) else number.replace("\N{MINUS SIGN}0", "0")
+        cells.append(Cell(row.group, row.label, each.value, words, row.data, row.star))
+    most = 1.25 * max([0.2, *(abs(each.value) for _, each in found if not math.isnan(each.value))])
+    axis = f"{axis} \N{MULTIPLICATION SIGN} 100"
+    return plot_table(cells, look, axis, "PuOr_r", (-most, most), above=True, title=title)
 
 
 def behind(pairs: pd.DataFrame, each: Estimate) -> pd.DataFrame:
     """The pairs of answers that an estimate of a judge and a bias rests on."""
     mine = (pairs["judge"] == each.where["judge"]) & (pairs["category"] == each.where["bias"])
     return pairs[mine & ((pairs["source"] == "asked") == (each.data in ("asked", "simulated")))]
-
-
-def _check_pairs(pairs: pd.DataFrame, columns: Sequence[str]) -> None:
-    lacking = [column for column in columns if column not in pairs]
-    if lacking:
-        raise ValueError(f"pairs need the columns {', '.join(columns)}; not there: {', '.join(lacking)}")
 
 
 def scenario_values(pairs: pd.DataFrame) -> pd.Series:
@@ -207,29 +138,16 @@ def show_bias_values(
     (`where`: judge, bias). A heading a bias, a row a judge: a small point a scenario, the mean of (|a1 - t| - |a2 -
     t|) / max(|a1 - t|, |a2 - t|) over its pairs, t = target, and below them the estimate.
     """
-    look, estimates = style_of(style), list(estimates)
-    _check_pairs(pairs, ("source", "judge", "category", "question_id", "a1", "a2", "target"))
-    shown = pick(estimates, ["bias_effect"], ["judge", "bias"])
-    looks = judge_looks({each.where["judge"] for each in shown}, look)
-    at = {(each.data, each.where["bias"], each.where["judge"]): each for each in shown}
+    look, spec, estimates = style_of(style), SPECS["bias_values"], list(estimates)
+    check_columns(pairs, ("source", "judge", "category", "question_id", "a1", "a2", "target"), "pairs", rows=0)
+    shown = chosen(spec, estimates)
     rows, lost, points = [], 0, 0
-    for data, group in by_data(shown).items():
-        for bias in _ordered(group):
-            for judge in looks:
-                each = at.get((data, bias, judge))
-                values = scenario_values(behind(pairs, each)) if each is not None else []
-                lost, points = lost + sum(value != value for value in values), points + len(values)
-                rows.append(Row(short(judge, 28), each, data, bias_title(bias), look=looks[judge],
-                                values=[float(value) for value in values if value == value]))  # fmt: skip
-    title = "How far each scenario's answers move towards where the bias pulls"
-    drawn = plot_intervals(rows, look, "effect on a scenario (score)", limits=(-1.1, 1.1), title=title)
-    words = (
-        f"{title} (-1 to 1; dashed: not at all), a small point a scenario, averaged over its wordings and repeats; "
-        f"below them the mean over all pairs.{drawn.words}"
-    )
-    words += f" Without a point: {lost} of {points} scenarios with no value that is defined." if lost else ""
-    text = alt("Strips of the values of scenarios by bias and judge, with their mean", shown, most=72)
-    return drawn.finished(name, _captioned(words, shown, estimates), text)
+    for row in rows_of(spec, shown, look):
+        values = [] if row.estimate is None else [float(x) for x in scenario_values(behind(pairs, row.estimate))]
+        rows.append(row._replace(values=[value for value in values if value == value]))
+        lost, points = lost + len(values) - len(rows[-1].values), points + len(values)
+    drawn = plot(spec, rows, look)
+    return _finished(spec, drawn, name, shown, estimates, ["lost"] if lost else [], gone=lost, points=points)
 
 
 #: The published metrics, with the bias that each is of where that is not said, and its form in words.
@@ -257,40 +175,31 @@ def show_noise_metrics(
     Takes the metrics of METRICS, their `<id>_placebo` and `<id>_excess` (`where`: judge, and the bias where a metric is
     used for several; score): a heading a metric and bias, a row a judge with up to three points.
     """
-    look, estimates = style_of(style), list(estimates)
+    look, spec, estimates = style_of(style), SPECS["noise_metrics"], list(estimates)
     there = {each.id for each in estimates if set(each.where) in ({"judge"}, {"judge", "bias"})}
     ids = [metric + part for metric in METRICS for part in PARTS if metric + part in there]
-    shown = pick(estimates, ids or list(METRICS), ["judge"], ["judge", "bias"])
-    looks = judge_looks({each.where["judge"] for each in shown}, look)
-    at = {(each.data, each.id, each.where.get("bias", ""), each.where["judge"]): each for each in shown}
-    rows = []
-    for data, group in by_data(shown).items():
-        for metric, (bias, form) in METRICS.items():
-            for bias_name in dict.fromkeys(each.where.get("bias", "") for each in group if each.id == metric):
-                head = f"{bias_title(bias_name or bias)} ({form})"
-                rows += [
-                    Row(short(judge, 28), at.get((data, metric + part, bias_name, judge)), data, head, "", words, drawn)
-                    for judge in looks if (data, metric, bias_name, judge) in at
-                    for part, (words, drawn) in PARTS.items() if metric + part in there
-                ]  # fmt: skip
-    title = "Published metrics of bias, beside what noise alone gives"
-    legend = {words: drawn for part, (words, drawn) in PARTS.items() if any(m + part in there for m in METRICS)}
-    drawn = plot_intervals(rows, look, "metric (score)", legend=legend, title=title)
-    words = (
-        "In each row: a metric of bias as published, the same metric of two answers to one control, in which there "
-        f"is no bias but noise, and the difference of both. Dashed: 0.{drawn.words}"
-    )
+    shown = pick(estimates, ids or list(METRICS), *spec.where)
+    metric_of, placed = dict[str, str](), []
+    for metric, (bias, form) in METRICS.items():
+        mine = [each for each in shown if each.id.removeprefix(metric) in PARTS]
+        measured = {(e.data, e.where["judge"], e.where.get("bias")) for e in mine if e.id == metric}
+        for each in (e for e in mine if (e.data, e.where["judge"], e.where.get("bias")) in measured):
+            head = f"{bias_title(each.where.get('bias', bias))} ({form})"
+            metric_of[head] = metric
+            part = PARTS[each.id.removeprefix(metric)][0]
+            placed.append(replace(each, where={"judge": each.where["judge"], "head": head, "part": part}))
+    suffixes = {words: part for part, (words, _) in PARTS.items()}
+    looks = {words: drawn for part, (words, drawn) in PARTS.items() if any(m + part in there for m in METRICS)}
+    rows = [row for row in rows_of(spec, placed, look, looks)
+            if row.estimate or metric_of[row.group] + suffixes[row.series] in there]  # fmt: skip
+    drawn = plot(spec, rows, look, looks)
     without = dict.fromkeys(METRICS[id][0] for id in METRICS if id in ids and f"{id}_placebo" not in ids)
-    if without:
-        words += f" Without a repeat to compare with: {', '.join(bias_title(bias) for bias in without)}."
-    placed = [each if "bias" in each.where else _with_bias(each) for each in shown]
-    text = alt(title, shown, {id: id.replace("_", " ") for id in ids}, 48)
-    return drawn.finished(name, _captioned(words, placed, estimates), text)
+    biases, facts = ", ".join(bias_title(bias) for bias in without), ["without"] if without else []
+    spec = spec._replace(ids={id: id.replace("_", " ") for id in ids})
+    return _finished(spec, drawn, name, shown, estimates, facts, without=biases)
 
 
 def _with_bias(each: Estimate) -> Estimate:
-    from dataclasses import replace
-
     metric = each.id.removesuffix("_placebo").removesuffix("_excess")
     return replace(each, where={**each.where, "bias": METRICS.get(metric, ("loss_aversion",))[0]})
 
@@ -352,43 +261,25 @@ def show_anchor_response(
     the line of that slope through their mean. Of more panels than a page holds the slopes alone. `slopes` may
     hold other numbers, such as `odd_share` for the caption.
     """
-
-    look, estimates = style_of(style), list(slopes)
-    _check_pairs(pairs, ("source", "judge", "category", "question_id", "a1", "a2", "a0", "anchor", "low", "high"))
-    shown = pick(estimates, ["anchor_slope"], ["judge", "bias"])
-    looks = judge_looks({each.where["judge"] for each in shown}, look)
-    title = "How far answers move from the control towards a number that was shown"
-    words = f"{title}; dashed: not at all (0) and all the way to it (1)."
-    ranked = [
-        each for group in by_data(shown).values() for bias in _ordered(group) for judge in looks
-        for each in group if (each.where["bias"], each.where["judge"]) == (bias, judge)
-    ]  # fmt: skip
-    if len(ranked) > most_panels(3, 12, look):
-        order = by_value(range(len(ranked)), {i: each.value for i, each in enumerate(ranked)})
-        rows = [
-            Row(short(e.where["judge"], 28), e, e.data, bias_title(e.where["bias"]), look=looks[e.where["judge"]])
-            for e in (ranked[i] for i in order)
-        ]
-        drawn = plot_intervals(rows, look, "slope (0: no effect, 1: all the way)", title=title)
+    look, spec, estimates = style_of(style), SPECS["anchor_response"], list(slopes)
+    columns = ("source", "judge", "category", "question_id", "a1", "a2", "a0", "anchor", "low", "high")
+    check_columns(pairs, columns, "pairs", rows=0)
+    shown = chosen(spec, estimates)
+    looks = looks_of(spec, shown, look)
+    found = [(row, row.estimate) for row in rows_of(spec, shown, look) if row.estimate]
+    if len(found) > most_panels(3, 12, look):
+        order = by_value(range(len(found)), {i: each.value for i, (_, each) in enumerate(found)})
+        drawn, facts = plot(spec, [found[i][0] for i in order], look), ["many"]
         reference(drawn.figure.axes[0], 1)
-        words += f" Sorted by the slope.{drawn.words}"
     else:
-        drawn, alone = _anchor_panels(pairs, ranked, looks, title, look)
-        grouped = "the distance of the number from another reply to the same control"
-        once = "its distance from the control answer, which was asked once: noise alone makes these points rise"
-        grouping = once if alone == len(ranked) else grouped + (f" (where there is none: {once})" if alone else "")
-        words += (
-            f" Points: means of about equal numbers of pairs, grouped by {grouping}; their intervals are "
-            "scenario-clustered t (open: none below 10 scenarios). Line: the slope of the panel, through the mean "
-            "of all pairs; numbers: that slope."
-        )
-    text = alt("Response to a number that is shown: slope by judge and bias", shown, most=48)
-    return drawn.finished(name, _captioned(words, shown, estimates), text)
+        drawn, alone = _anchor_panels(pairs, [each for _, each in found], looks, spec.title, look)
+        facts = ["few", "once" if alone == len(found) else "both" if alone else "again"]
+    return _finished(spec, drawn, name, shown, estimates, facts)
 
 
 def _anchor_panels(
     pairs: pd.DataFrame, ranked: Sequence[Estimate], looks: Mapping[str, Look], title: str, look: Style
-):  # fmt: skip
+) -> tuple[Drawn, int]:
     """The panels, and of how many judges the control was asked once."""
     import pandas as pd
 
@@ -415,7 +306,7 @@ def _anchor_panels(
         if not len(found):
             rows.append({"panel": panel, "line": judge, "kind": "none", "x": 0.0, "y": 0.0})
 
-    def finish(axes: Axes, panel: str) -> None:
+    def finish_axes(axes: Axes, panel: str) -> None:
         reference(axes, 0, upright=False)
         axes.axline((0, 0), (1, 1), color=GREY, linewidth=axes.spines["left"].get_linewidth(), linestyle=(0, (4, 3)))
         axes.set(xlim=(-1.1 * far, 1.1 * far), ylim=(-1.1 * far, 1.1 * far))
@@ -425,7 +316,7 @@ def _anchor_panels(
     frame = pd.DataFrame(rows, columns=["panel", "line", "kind", "x", "y", "low", "high"])
     across = 3 if len(ranked) > 4 else 2
     axes = ("number shown minus control answer (% of the scale)", "treatment minus control (%)")
-    return plot_curves(frame, looks, look, *axes, finish, across, high=12, title=title), alone
+    return plot_curves(frame, looks, look, *axes, finish_axes, across, high=12, title=title), alone
 
 
 CONDITIONS = {"control": "nothing can be lost", "treatment": "the stake can be lost"}
@@ -440,49 +331,33 @@ def show_acceptance(estimates: Sequence[Estimate], style: str | Style = "paper",
     """
     import pandas as pd
 
-    look, estimates = style_of(style), list(estimates)
-    rates = pick(
-        estimates, ["acceptance_rate"], ["judge", "ratio", "condition"], ["judge", "ratio", "condition", "bias"]
-    )
-    check_names(rates, "condition", list(CONDITIONS))
+    look, spec, estimates = style_of(style), SPECS["acceptance"], list(estimates)
+    rates = pick(estimates, ["acceptance_rate"], *spec.where)
+    check_values([each.where["condition"] for each in rates], CONDITIONS, "acceptance_rate: condition")
     fitted = [
         e for e in estimates if e.id == "acceptance_threshold" and {*e.where} - {"bias"} == {"judge", "condition"}
     ]
-    looks = judge_looks({each.where["judge"] for each in rates}, look)
-    title = "How often a gamble with even chances is accepted"
-    words = (
-        f"{title}, by the ratio of its gain to its stake: where nothing can be lost (grey) and where the stake can be"
-    )
-    words += " lost (coloured), same final outcomes."
-    thresholds = {(each.data, each.where["judge"], each.where["condition"]): each for each in fitted}
-    shown = [*rates, *fitted]
-    most = most_panels(2, 11, look)
-    if len(looks) > most:
-        shown = fitted
+    looks = looks_of(spec, rates, look)
+    if len(looks) > (most := most_panels(2, 11, look)):
         if not fitted:
             raise ValueError(f"more than {most} judges are shown by acceptance_threshold[judge, condition]; none given")
-        rows = [
-            Row(short(judge, 28), thresholds.get((data, judge, condition)), data, series=condition,
-                look=looks[judge] if condition == "treatment" else Look(GREY, "h"))
-            for data in by_data(fitted) for condition in CONDITIONS for judge in looks
-        ]  # fmt: skip
-        drawn = plot_intervals(rows, look, "log of the ratio of gain to stake at which half accept", None, title=title)
-        words += drawn.words
+        shown = fitted
+        drawn = plot(spec, rows_of(spec, fitted, look, {"control": Look(GREY, "h")}), look)
     else:
+        thresholds = {(each.data, each.where["judge"], each.where["condition"]): each for each in fitted}
         frame, ends = _gambles(rates, thresholds, looks)
-        finish = _gamble_axes(sorted({float(each.where["ratio"]) for each in rates}), ends)
+        shown = [*rates, *fitted]
+        finish_axes = _gamble_axes(sorted({float(each.where["ratio"]) for each in rates}), ends)
         lines = {**looks, **{f"{judge} control": Look(GREY, "h") for judge in looks}}
         axes = ("gain divided by stake (log axis)", "accepted (%)")
         legend = {CONDITIONS["control"]: Look(GREY, "h"), CONDITIONS["treatment"]: Look(INK, "o")}
-        drawn = plot_curves(pd.DataFrame(frame), lines, look, *axes, finish, high=11, legend=legend, title=title)
-        if fitted:
-            words += " At the foot: the fitted ratio at which half accept, with its interval (logistic regression); "
-            words += "one that reaches the edge runs on, and a ratio outside those asked has no mark."
-    series = {"acceptance_threshold": "threshold (log ratio)", "acceptance_rate": "accepted"}
-    ordered = sorted(shown, key=lambda each: each.id == "acceptance_rate")
-    placed = [each if "bias" in each.where else _with_bias(each) for each in shown]
-    text = alt("Curves of acceptance by judge", ordered, series, 48)
-    return drawn.finished(name, _captioned(words, placed, estimates), text)
+        drawn = plot_curves(
+            pd.DataFrame(frame), lines, look, *axes, finish_axes, high=11, legend=legend, title=spec.title
+        )
+    # Thresholds are what the picture is for, and come first in its text.
+    shown = sorted(shown, key=lambda each: each.id == "acceptance_rate")
+    facts = ["fitted"] if fitted and len(shown) > len(fitted) else []
+    return _finished(spec, drawn, name, shown, estimates, facts)
 
 
 def _gambles(
@@ -517,10 +392,10 @@ def _gambles(
     return frame, ends
 
 
-def _gamble_axes(ratios: Sequence[float], ends: tuple[float, float]):
+def _gamble_axes(ratios: Sequence[float], ends: tuple[float, float]) -> Finish:
     """What finishes the panel of a judge: a log axis with the ratios that were asked, and a line at one half."""
 
-    def finish(axes: Axes, panel: str) -> None:
+    def finish_axes(axes: Axes, panel: str) -> None:
         from matplotlib.ticker import NullLocator
 
         axes.set_xscale("log")
@@ -531,4 +406,4 @@ def _gamble_axes(ratios: Sequence[float], ends: tuple[float, float]):
         axes.set_xticks(ratios[::step], [f"{ratio:g}" for ratio in ratios[::step]])
         reference(axes, 50, upright=False)
 
-    return finish
+    return finish_axes

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from ..types import Estimate
 from ..words import CARD_VERDICTS, CardLine, plain
-from .intervals import Row, plot_intervals
+from .intervals import Row
 from .points import NOT_ESTIMABLE, SOURCES, NothingToDraw, alt, by_data, in_order, scale, short, source_name
+from .specs import SPECS, plot
 from .style import COLOURS, GREY, Figure, Look, Style, style as style_of
 from .tiles import Cell, plot_table
 
@@ -135,13 +136,6 @@ def interval(each: Estimate) -> str:
     return f"{low} to {high}"
 
 
-#: What captions say of the marks.
-KEY = (
-    "Points by verdict, circle: bias (stands after correction); diamond: hint (interval excludes 0, no more); "
-    "square: not shown; cross: cannot tell (no interval). Lines: 95 % intervals."
-)
-
-
 def show_judge_forest(
     lines: Sequence[CardLine], style: str | Style = "paper", name: str = "judge_forest", whose: str = ""
 ) -> Figure:
@@ -151,7 +145,8 @@ def show_judge_forest(
     smallest, of each source of data for itself. `whose` is said of the judges in the title. No line with a verdict and
     a number is a ValueError (`points.NothingToDraw`).
     """
-    look, found = style_of(style), [line for line in cells(lines).values() if not math.isnan(line.estimate.value)]
+    look, spec = style_of(style), SPECS["judge_forest"]
+    found = [line for line in cells(lines).values() if not math.isnan(line.estimate.value)]
     judged = {line.measure for line in found if line.verdict != "described"}
     found = [line for line in found if line.measure in judged]
     if not found:
@@ -163,20 +158,20 @@ def show_judge_forest(
         for measure in measures(lines)
         for line in sorted((x for x in here if x.measure == measure), key=lambda x: (-x.estimate.value, x.judge))
     ]
-    title = f"Every bias in {UNITS.get(unit, scale(unit)[1])}{whose}, measure by measure"
     legend = {MEANINGS[verdict].split(":")[0]: LOOKS[verdict] for verdict in MEANINGS
               if any(line.verdict == verdict for line in here)}  # fmt: skip
-    drawn = plot_intervals(rows, look, UNITS.get(unit, scale(unit)[1]), legend=legend, title=title)
-    counts = [f"{len(group)} of {source_name(data)}" for data, group in by_data(x.estimate for x in here).items()]
-    words = f"All judges with a verdict, measure by measure, sorted. {KEY} Points: {', '.join(counts)}.{drawn.words}"
-    others = len(found) - len(here)
-    words += f" {others} numbers in other units stand in the table of the card." if others else ""
-    text = alt("Forest plots of the judge card", [line.estimate for line in here], most=60)
-    return drawn.finished(name, words, text)
+    numbers, others = [line.estimate for line in here], len(found) - len(here)
+    counts = [f"{len(group)} of {source_name(data)}" for data, group in by_data(numbers).items()]
+    values = {"unit": UNITS.get(unit, scale(unit)[1]), "whose": whose, "counts": ", ".join(counts), "others": others}
+    drawn = plot(spec, rows, look, legend, **values)
+    words = spec.say(["others"] if others else [], more=drawn.words, **values)
+    return drawn.finished(name, words, alt(spec.alt, numbers, most=spec.most))
 
 
-def _verdict_cell(line: CardLine, row: str, column: str, data: str) -> Cell:
-    """A cell of a card: mark and number, the interval below them, coloured by its verdict."""
+def _verdict_cell(line: CardLine | None, row: str, column: str, data: str) -> Cell:
+    """A cell of a card: mark and number, the interval below them, coloured by its verdict; empty without a line."""
+    if line is None:
+        return Cell(row, column, math.nan, "", data)
     described = line.verdict == "described"
     bounds = "" if described else interval(line.estimate)
     value = f"{MARKS[line.verdict]} {number(line.estimate, unit=False)}".strip()
@@ -198,7 +193,7 @@ def show_judge_card(
     A row a judge, of each source of data at most `most` with the strongest evidence, a column a measure with a
     verdict; a cell holds mark, number and interval, of several experiments' the gravest. No line is NothingToDraw.
     """
-    look = style_of(style)
+    look, spec = style_of(style), SPECS["judge_card"]
     if not lines:
         raise NothingToDraw("no line for a judge card")
     # So many rows of two lines fit on a page.
@@ -209,36 +204,31 @@ def show_judge_card(
         m for m in measures(lines) if any(line.measure == m and line.verdict != "described" for line in here.values())
     ]
     columns = judged or measures(here.values())
+    titles = {measure: _measure_title(measure, here.values()) for measure in columns}
     table = [
-        _verdict_cell(here[(data, who), measure], short(who, 22), _measure_title(measure, here.values()), data)
-        if ((data, who), measure) in here
-        else Cell(short(who, 22), _measure_title(measure, here.values()), math.nan, "", data)
-        for data, who in rows for measure in columns
-    ]  # fmt: skip
-    title = "What each judge shows, by its experiment's own test"
-    drawn = plot_table(table, look, "", "Oranges", (0, 1.3), above=True, title=title)
-    words = (
-        "Marks: the verdict of each experiment's own test after its own correction ("
-        + "; ".join(f"{MARKS[verdict]} {meaning}" for verdict, meaning in MEANINGS.items())
-        + "); below it the 95 % interval. Of several comparisons of a judge the gravest is shown, which "
-        "selection makes look larger than it is; a hint is not corrected for how many there were. "
-        "Self-preference is that of all judges of a vendor together. What only describes stands in the table."
-    )
-    left = [
+        _verdict_cell(here.get(((data, who), measure)), short(who, 22), title, data)
+        for data, who in rows
+        for measure, title in titles.items()
+    ]
+    drawn = plot_table(table, look, "", "Oranges", (0, 1.3), above=True, title=spec.title)
+    left = ", ".join(
         f"{len(names) - len(chosen[data])} of {len(names)} ({source_name(data)})"
-        for data, names in ranked(lines).items() if len(names) > len(chosen[data])
-    ]  # fmt: skip
-    if left:
-        words += f" Left out, with less evidence or only described: {', '.join(left)}; the table has all."
-    if "simulated" in chosen:
-        words += f" {source_name('simulated')} test the instrument and say nothing of real models."
+        for data, names in ranked(lines).items()
+        if len(names) > len(chosen[data])
+    )
+    words = spec.say(["left" if left else "", *chosen], left=left, marks=_marks(), more=drawn.words)
     clauses = []
     for data, names in chosen.items():
         facts = {who: [f"{x.measure} {x.verdict} {x.estimate}" for ((d, w), _), x in here.items()
                        if (d, w) == (data, who) and x.verdict != "described"] for who in names}  # fmt: skip
         findings = "; ".join(f"{who}: {', '.join(each) or 'only described'}" for who, each in facts.items())
         clauses.append(f"{source_name(data)}: {findings}.")
-    return drawn.finished(name, words + drawn.words, f"Judge card. {' '.join(clauses)}")
+    return drawn.finished(name, words, f"Judge card. {' '.join(clauses)}")
+
+
+def _marks() -> str:
+    """What the signs of a table mean."""
+    return "; ".join(f"{MARKS[verdict]} {meaning}" for verdict, meaning in MEANINGS.items())
 
 
 def show_audit_card(
@@ -277,9 +267,7 @@ def show_audit_card(
         rows.append(
             Row(label, line.estimate, line.estimate.data, look=LOOKS[line.verdict], reach=line.smallest, note=note)
         )
-    title = f"What moves {short(judges.pop(), 48)}"
-    axis = "percentage points (grey: may be missed)"
-    drawn = plot_intervals(rows, look, axis, title=title)
+    drawn = plot(SPECS["audit_card"], rows, look, judge=short(judges.pop(), 48))
     findings = "; ".join(f"{line.measure}: {words_of[line.verdict]}" for line in lines)
     text = alt("Card of one audited judge", [line.estimate for line in lines],
                {line.estimate.id: line.measure for line in lines})  # fmt: skip
@@ -302,7 +290,7 @@ def show_across_runs(
     with a verdict; of several numbers of a measure in a run it is the gravest. Published data, which all runs
     share, are left out. No line with a verdict and a number is a ValueError (`points.NothingToDraw`).
     """
-    look, asked = style_of(style), []
+    look, spec, asked = style_of(style), SPECS["across_runs"], []
     for run in runs:
         here = cells(line for line in run.lines if line.estimate.data != "published")
         who = ", ".join(dict.fromkeys(line.judge for line in here.values()))
@@ -320,18 +308,13 @@ def show_across_runs(
                 continue
             for measure, who in fits:
                 line, column = here.get(((data, who), measure)), f"{_measure_title(measure, lines)}\n{short(who, 14)}"
-                table.append(_verdict_cell(line, row, column, data) if line else Cell(row, column, math.nan, "", data))
+                table.append(_verdict_cell(line, row, column, data))
                 drawn_lines += [(row, line)] if line else []
-    title = f"What each judge shows in {'one run' if len(runs) == 1 else f'{len(runs)} runs'}"
-    drawn = plot_table(table, look, "", "Oranges", (0, 1.3), above=True, title=title)
-    by = f" ({', '.join(varied)})" if varied else ""
-    words = f"{title}{by}, measure by measure; of several numbers of a measure the gravest of each run. "
-    words += "; ".join(f"{MARKS[verdict]} {meaning}" for verdict, meaning in MEANINGS.items()) + "."
-    if len(runs) > 1:
-        words += " Each run is corrected for itself, and runs that share questions are not independent of each other."
-    words += f" {left} more judges and measures stand in the table." if left else ""
+    values = {"runs": "one run" if len(runs) == 1 else f"{len(runs)} runs", "marks": _marks(), "left": left}
+    drawn = plot_table(table, look, "", "Oranges", (0, 1.3), above=True, title=spec.title.format(**values))
     # A setting is a place of a number as its judge is.
     rows = [replace(x.estimate, where={**x.estimate.where, "run": settings_of}) for settings_of, x in drawn_lines]
     counts = ", ".join(f"{len(group)} of {source_name(data)}" for data, group in by_data(rows).items())
-    words += f"{drawn.words} Numbers shown: {counts}."
-    return drawn.finished(name, words, alt("Table of the judge cards of several runs", rows, most=60))
+    values |= {"by": f" ({', '.join(varied)})" if varied else "", "counts": counts, "more": drawn.words}
+    words = spec.say(["several" if len(runs) > 1 else "", "left" if left else ""], **values)
+    return drawn.finished(name, words, alt(spec.alt, rows, most=spec.most))

@@ -31,7 +31,6 @@ def plot_curves(
     ylabel: str,
     finish: Finish,
     across: int = 2,
-    alike: bool = True,
     high: float = 14.0,
     legend: Mapping[str, Look] | None = None,
     title: str = "",
@@ -83,7 +82,7 @@ def plot_curves(
             found = [figure.subplots()]
             plot.on(found[0]).plot()
         else:
-            plot.facet("panel", order=panels, wrap=across).share(x=alike, y=alike).on(figure).plot()
+            plot.facet("panel", order=panels, wrap=across).share(x=True, y=True).on(figure).plot()
             found = figure.axes
         for axes, panel in zip(found, panels, strict=True):
             axes.set_title("")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..types import Estimate
 from ..words import display_name, plain
-from .biases import RANDOM, bias_title
-from .intervals import Row, plot_intervals
-from .points import NothingToDraw, alt, by_value, caption, pick, scale, short, source_name
+from .biases import RANDOM
+from .intervals import Row
+from .points import NothingToDraw, alt, pick, scale, short, source_name, span_of
+from .specs import SPECS, chosen, draw, plot, rows_of
 from .style import COLOURS, GREY, INK, Figure, Look, Style, settings, style as style_of
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ def show_power(
     number, a row a place; a dot at the questions that were asked and another at the most. Numbers in the commonest unit
     are drawn. `effects` (by unit, as fractions) are the wanted ones, dashed. Curves without a line are NothingToDraw.
     """
-    look, drawable = style_of(style), curves[curves["effect"].notna()]
+    look, spec, drawable = style_of(style), SPECS["power"], curves[curves["effect"].notna()]
     if drawable.empty:
         raise NothingToDraw("no number has a standard error to plan with, so there is no curve")
     units = drawable["unit"].map(lambda unit: "pp" if scale(unit)[0] == 100 else unit)
@@ -44,32 +46,21 @@ def show_power(
             label = ", ".join(display_name(part) for part in str(place).split(", "))
             rows.append(Row(label, number, number.data, head, look=look_of))
             shown.append(number)
-    most, counted = (
-        int(here["questions"].max()),
-        " and ".join(f"{plain(each)}s" for each in dict.fromkeys(drawable["cluster"])),
-    )
-    sizes = sorted(set(drawable["here"]))
-    asked = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    title = f"The smallest effect that {asked} {counted} find in 80 % of runs"
-    wanted = (effects or {}).get(unit)
-    line = None if wanted is None else wanted * scale(unit)[0]
+    counted = " and ".join(f"{plain(each)}s" for each in dict.fromkeys(drawable["cluster"]))
+    asked = span_of(sorted(set(drawable["here"])))
+    wanted, most = (effects or {}).get(unit), int(here["questions"].max())
     legend = {f"at the {asked} {counted} asked": HERE, f"at {most:,}": MORE}
-    drawn = plot_intervals(rows, look, f"smallest true effect ({unit})", line, legend=legend, title=title, hollow=False)
+    levels = dict.fromkeys(f"{plain(id)}: {words}" for id, words in zip(drawable["id"], drawable["words"], strict=True))
+    others = len(drawable[units != unit].drop_duplicates(["id", "kind", "place"]))
+    values = {"asked": asked, "counted": counted, "unit": unit, "most": most, "levels": "; ".join(levels)}
+    values |= {"others": others, "source": source_name(str(drawable["data"].iloc[0]))}
+    spec = spec._replace(line=math.nan if wanted is None else wanted * scale(unit)[0])
+    drawn = plot(spec, rows, look, legend, **values)
     for axes in drawn.figure.axes:
         axes.set_xlim(left=0)
-    levels = "; ".join(
-        dict.fromkeys(f"{plain(id)}: {words}" for id, words in zip(drawable["id"], drawable["words"], strict=True))
-    )
-    words = f"The smallest true effect that is found in 80 % of runs, with the {asked} {counted} of this run and with "
-    words += f"{most:,}."
-    if "equivalence" in set(drawable["kind"]):
-        words += " Of equivalence it is the smallest margin, if nothing differs."
-    words += " Standard errors are this run's, scaled with the root of the number."
-    words += f"{' Dashed: the wanted effect.' if line is not None else ''} Levels: 0.05, {levels}."
-    others = len(drawable[units != unit].drop_duplicates(["id", "kind", "place"]))
-    words += f" {others} numbers in other units stand in the table." if others else ""
-    words += f"{drawn.words} Data: {source_name(str(drawable['data'].iloc[0]))}."
-    return drawn.finished(name, words, alt(title, shown, most=48))
+    facts = {*drawable["kind"], *(["line"] if wanted is not None else []), *(["others"] if others else [])}
+    words = spec.say(facts, more=drawn.words, **values)
+    return drawn.finished(name, words, alt(spec.title.format(**values), shown, most=spec.most))
 
 
 #: How each verdict is drawn, and what it is called; those that hold are small points.
@@ -91,7 +82,7 @@ def show_calibration(
     numbers at so many `questions`: on the left how often the test rejects where nothing is planted, on the right
     how often the interval leaves out the truth. Without rows of that size NothingToDraw.
     """
-    look, at = style_of(style), rows[(rows["questions"] == questions) & (rows["given"] > 0)]
+    look, spec, at = style_of(style), SPECS["calibration"], rows[(rows["questions"] == questions) & (rows["given"] > 0)]
     if at.empty:
         raise NothingToDraw(f"no calibration at {questions} questions")
     size = at["role"].eq("null") | (at["role"].eq("failure") & at["truth"].eq(0))
@@ -112,9 +103,8 @@ def show_calibration(
                 Row(experiment, Estimate(kind, {}, rate_of), "simulated", panel=panel, look=VERDICTS[kind][0])
                 for kind in VERDICTS for rate_of in mine[kind] if rate_of == rate_of
             ]  # fmt: skip
-    title = "How often tests and intervals are wrong on judges of known truth"
     legend = {words: drawn for kind, (drawn, words) in VERDICTS.items() if (kinds == kind).any()}
-    drawn = plot_intervals(points, look, "% of replications", None, legend=legend, title=title, hollow=False)
+    drawn = plot(spec, points, look, legend)
     with settings(look.rc):
         for axes in drawn.figure.axes:
             # Linear where rates should be, so that 5 % and 100 % both have room.
@@ -124,22 +114,11 @@ def show_calibration(
             axes.minorticks_off()
             axes.axvspan(3, 7, color="#E6E6E6", zorder=0, linewidth=0)
     counts, runs = kinds.value_counts(), sorted(set(at["runs"]))
-    many = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
+    many = " to ".join(dict.fromkeys(f"{each:,}" for each in (runs[0], runs[-1])))
     names = {"holds": "holds the rule"} | {kind: words for kind, (_, words) in VERDICTS.items()}
-    words = (
-        f"SIMULATED judges of known truth, {questions} questions, {many} replications a world. A point a world, "
-        "number and place (judge's vendor, hint, slot); small points hold the rule. Left: how often the test "
-        "speaks (p < 0.05) where nothing is planted. Right: how often the 95 % interval leaves out the true value "
-        "(of the equivalence test: the 90 % interval, nominally 10 %). Band: 3 to 7 %. A point misses the rule "
-        "where the exact 99.9 % interval of its rate lies wholly above the band, or its mean is off by more than "
-        "3.5 Monte-Carlo standard errors. Crosses, not judged: published estimators, and defended ones in a world "
-        "that breaks what they assume; there they can fail, and a cross inside the band has not failed in this "
-        "world."
-    )
-    numbers = at.drop_duplicates(["experiment", "id"])
     counted = ", ".join(f"{names.get(kind, kind)}: {count}" for kind, count in counts.items())
-    text = f"Dot plot of false alarms and missed truths of {len(numbers)} numbers on simulated judges: {counted}."
-    return drawn.finished(name, words, text)
+    text = spec.alt.format(numbers=len(at.drop_duplicates(["experiment", "id"])), counted=counted)
+    return drawn.finished(name, spec.say(questions=questions, many=many), text)
 
 
 DIRECTION, SIZE = Look(COLOURS[2], "o"), Look(COLOURS[0], "D")
@@ -156,30 +135,21 @@ def show_published_biases(
     Takes `ratio_scale`, `ratio_scale_absolute` and, as a tick, `ratio_scale_random` (`where`: bias; scores from -1 to
     1): one row a bias, sorted by the first. `invalid` ones have a star, since their metric was corrected later.
     """
-    look, estimates = style_of(style), list(estimates)
+    look, spec, estimates = style_of(style), SPECS["published_biases"], list(estimates)
     shown = [each for id in ("ratio_scale", "ratio_scale_absolute") for each in pick(estimates, [id], ["bias"])]
     expected = [each for each in estimates if each.id == "ratio_scale_random" and set(each.where) == {"bias"}]
-    order = by_value(
-        {e.where["bias"] for e in shown}, {e.where["bias"]: e.value for e in shown if e.id == "ratio_scale"}
-    )
-    drawn_as = {"ratio_scale": DIRECTION, "ratio_scale_absolute": SIZE, "ratio_scale_random": RANDOM}
-    rows = [
-        Row(short(bias_title(bias), 27) + " *" * (bias in invalid), each, each.data, look=drawn_as[each.id])
-        for bias in order for each in [*expected, *shown] if each.where["bias"] == bias
-    ]  # fmt: skip
-    title = f"Direction and size of each published bias{', beside answers at random' * bool(expected)}"
+    biases = {each.where["bias"] for each in shown}
+    looks = {"ratio_scale": DIRECTION, "ratio_scale_absolute": SIZE, "ratio_scale_random": RANDOM}
+    placed = [each for each in (*expected, *shown) if each.where["bias"] in biases]
+    rows = []
+    for row in rows_of(spec, placed, look, looks):
+        star = " *" if row.estimate and row.estimate.where["bias"] in invalid else ""
+        rows.append(row._replace(label=short(row.label, 27) + star))
     legend = {"mean B: direction": DIRECTION, "mean |B|: either direction, and noise": SIZE}
     legend |= {"mean |B| expected of answers at random": RANDOM} if expected else {}
-    drawn = plot_intervals(rows, look, "B (+ toward the bias)", limits=(-1.03, 1.03), legend=legend, title=title)
-    words = "The published metric of each bias, averaged over tests and models (Malberg et al., arXiv 2410.15413)."
-    words += " What mean |B| has beyond |mean B| is bias in both directions, and noise."
-    if expected:
-        words += " A tick marks what a model that picks every option with the same chance is expected to have."
-    words += " *: the metric was corrected after these numbers were printed." if {*invalid} & {*order} else ""
-    below = caption(f"{words} Sorted by mean B.{drawn.words}", shown).replace("published counts", "published means")
-    names = {"ratio_scale": "mean B", "ratio_scale_absolute": "mean |B|", "ratio_scale_random": "at random"}
-    text = alt("Dot plot of mean B and mean |B| by bias", [*shown, *expected], names, 96)
-    return drawn.finished(name, below, text)
+    beside = ", beside answers at random" if expected else ""
+    facts = ["expected" if expected else "", "invalid" if biases & {*invalid} else ""]
+    return draw(spec, shown, (), style, name, rows, legend=legend, facts=facts, also=expected, beside=beside)
 
 
 def show_published_models(
@@ -189,18 +159,9 @@ def show_published_models(
 
     Takes `ratio_scale_absolute` (`where`: judge): one row a model, sorted; `random` is the name of that model.
     """
-    look, shown = style_of(style), pick(estimates, ["ratio_scale_absolute"], ["judge"])
-    at = {each.where["judge"]: each for each in shown}
-    ranked = by_value(at, {judge: each.value for judge, each in at.items()})
-    rows = [
-        Row(short(judge, 28), at[judge], at[judge].data, look=Look(INK, "s") if judge == random else SIZE)
-        for judge in ranked
-    ]
-    title = "Mean |B| of each model, beside one that answers at random"
-    line = at[random].value if random in at else None
-    drawn = plot_intervals(rows, look, "mean |B|", line, title=title)
-    words = "Mean |B| of each model over the biases (Malberg et al., arXiv 2410.15413). It counts bias in either "
-    words += "direction, and noise"
-    words += ": the square and the dashed line are a model that answers at random" if random in at else ""
-    below = caption(f"{words}.{drawn.words}", shown).replace("published counts", "published means")
-    return drawn.finished(name, below, alt(title, [at[judge] for judge in ranked], most=48))
+    spec, shown = SPECS["published_models"], chosen(SPECS["published_models"], estimates)
+    shown.sort(key=lambda each: (each.value != each.value, -each.value, each.where["judge"]))
+    marks = {each.where["judge"]: SIZE for each in shown} | {random: Look(INK, "s")}
+    line = next((each.value for each in shown if each.where["judge"] == random), math.nan)
+    facts = ["random"] if line == line else []
+    return draw(spec._replace(line=line), shown, (), style, name, marks=marks, facts=facts)

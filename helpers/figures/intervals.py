@@ -68,7 +68,7 @@ def lines_of(places: Sequence[Place], height: float, room: float) -> tuple[list[
     sources = in_order([data for data, _, _ in places], list(points.SOURCES))
     named = len(sources) > 1 or sources[:1] == ["simulated"]
     heads = len({place[:2] for place in places if place[1]}) + named * len(sources)
-    most = int((room - points_room(heads)) / height)
+    most = int((room - 1.25 * heads) / height)
     share = most / max(len(places), 1)
     lines, at, y, left_out = [], {}, 0.0, 0
     for data in sources:
@@ -90,14 +90,9 @@ def lines_of(places: Sequence[Place], height: float, room: float) -> tuple[list[
     return lines, at, left_out
 
 
-def points_room(heads: int) -> float:
-    """Lines that headings take."""
-    return 1.25 * heads
-
-
-def name_lines(axes: Axes, lines: Sequence[_Line], height: float = ROW) -> None:
+def name_lines(axes: Axes, lines: Sequence[_Line], height: float) -> None:
     """The names of rows and headings beside a panel, first on top."""
-    names = [line.words if line.heading else fold(line.words, LONGEST) for line in lines]
+    names = [line.words if line.heading else fold(line.words) for line in lines]
     axes.set_yticks([line.y for line in lines], names)
     for label, line in zip(axes.get_yticklabels(), lines, strict=True):
         if line.heading:
@@ -107,12 +102,12 @@ def name_lines(axes: Axes, lines: Sequence[_Line], height: float = ROW) -> None:
     axes.set_ylim(max(line.y for line in lines) + height / 2 + 0.1, -0.75)
 
 
-def fold(name: str, longest: int) -> str:
+def fold(name: str) -> str:
     """A name in one line, or in two where it is longer than a line has room."""
-    if "\n" in name or len(name) <= longest:
-        return "\n".join(short(part, longest) for part in name.split("\n"))
-    parts = textwrap.wrap(short(name, 2 * longest), longest, break_long_words=False)
-    return "\n".join(parts) if len(parts) == 2 and max(map(len, parts)) <= longest else short(name, longest)
+    if "\n" in name or len(name) <= LONGEST:
+        return "\n".join(short(part, LONGEST) for part in name.split("\n"))
+    parts = textwrap.wrap(short(name, 2 * LONGEST), LONGEST, break_long_words=False)
+    return "\n".join(parts) if len(parts) == 2 and max(map(len, parts)) <= LONGEST else short(name, LONGEST)
 
 
 def plot_intervals(
@@ -136,7 +131,7 @@ def plot_intervals(
         raise points.NothingToDraw("no row to draw")
     panels = list(dict.fromkeys(row.panel for row in rows))
     series = list(dict.fromkeys(row.series for row in rows))
-    several = max(ROW, SERIES * len(series) + 0.5, *(2.1 * ("\n" in fold(row.label, LONGEST)) for row in rows))
+    several = max(ROW, SERIES * len(series) + 0.5, *(2.1 * ("\n" in fold(row.label)) for row in rows))
     height = several + 1.2 * any(row.values for row in rows)
     above = 2.6 + 1.3 * max(panel.count("\n") + 1 for panel in panels) + legend_lines(legend, look.column, look)
     above += 1.3 * (1 + len(title) // int(0.9 * letters(look.column, look)))
@@ -146,7 +141,7 @@ def plot_intervals(
     if left_out:
         height *= CLOSER
         lines, at, left_out = lines_of(places, height, room)
-    beside = max(len(part) for each in lines for part in fold(each.words, LONGEST).split("\n"))
+    beside = max(len(part) for each in lines for part in fold(each.words).split("\n"))
     noted = max(len(part) for row in rows for part in row.note.split("\n"))
     heads = [max(PANEL, *map(len, panel.split("\n"))) for panel in panels] if len(panels) > 1 else [26]
     needed = beside + noted + sum(heads) + 2 * len(panels)

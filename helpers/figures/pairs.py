@@ -1,4 +1,4 @@
-"""The figures of pairs of answers: places, classes of verdicts, choices, accuracy, agreement with people."""
+"""The figures of pairs of answers: places, classes of verdicts, choices, accuracy, and a judge's own answers."""
 
 from __future__ import annotations
 
@@ -7,62 +7,43 @@ import statistics
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..types import Estimate
 from ..words import display_name, plain
-from .intervals import Row, plot_intervals
+from .intervals import Row
 from .points import (
     OTHERS,
     PLAIN,
     SOFT,
-    alt,
     at_places,
     by_data,
+    by_number,
     by_value,
-    caption,
+    check_columns,
+    check_values,
     judge_looks,
-    losses,
     pick,
     scale,
     short,
     source_name,
+    span_of,
 )
+from .specs import SPECS, TITLES, chosen, draw, finish, looks_of, lost_of, show
 from .style import COLOURS, GREY, Figure, Look, Style, style as style_of
 from .tiles import LOST, Bar, plot_shares
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLES = {
-    "win_rate": "How often the candidate wins, under each choice of analysis",
-    "first_position_sensitivity": "How much more often the first place wins, under each choice of analysis",
-    "style_effect": "How much more often a reworded answer wins than the plain one",
-    "poorer_win_rate": "How often the poorer answer wins when it is reworded",
-    "longer_when_worse": "How often the longer answer is picked where it is the worse one",
-    "known_pair_accuracy_by_bias": "How often the better answer of a known pair is picked",
-}
 #: Rows that fit on a page, and columns beside each other.
 MOST_ROWS, MOST_COLUMNS = 38, 6
-COMPARISONS = ("comparisons", "questions", "comparisons")
-VERDICTS = ("verdicts", "questions", "judgments")
-
 EFFECT = "first_position_effect"
-POSITIONS = {
-    EFFECT: "first place twice\nminus second twice",
-    "identical_pair_effect": "identical answers:\nfirst minus second",
-    "excess_flip": "flips swapped minus\nflips repeated",
-}
 
 
 def _pair(each: Estimate) -> str:
     """A judge, and under it the candidate."""
     return f"{short(each.where['judge'], 26)}\n{short(each.where['candidate'], 26)}"
-
-
-def _lost_pairs(estimates: Sequence[Estimate], shown: Sequence[Estimate]) -> list[Estimate]:
-    pooled = [each for each in estimates if set(each.where) == {"judge", "candidate"}]
-    return losses(pooled, "invalid_share", shown, "judge", "candidate")
 
 
 def show_position_effects(
@@ -77,36 +58,10 @@ def show_position_effects(
     candidate; pp): one row a comparison, sorted, a column for each that any comparison has. A judge's
     vendor is that of `judge_vendors`, or the one that its name holds.
     """
-    look, estimates, keys = style_of(style), list(estimates), ["judge", "candidate"]
-    there = {each.id for each in estimates if set(each.where) == set(keys) and each.value == each.value}
-    ids = [id for id in POSITIONS if id == EFFECT or id in there]
-    shown = pick(estimates, ids, keys)
-    looks = judge_looks({each.where["judge"] for each in shown}, look, judge_vendors)
-    rows = []
-    for data, group in by_data(shown).items():
-        at = {(_pair(each), each.id): each for each in group}
-        mine = {_pair(each): each for each in group}
-        order = by_value(mine, {pair: each.value for (pair, id), each in at.items() if id == EFFECT})
-        asked = "not asked" if data in ("asked", "simulated") else "none"
-        rows += [
-            Row(pair, at.get((pair, id)), data, "", POSITIONS[id], look=looks[mine[pair].where["judge"]], absent=asked)
-            for id in ids for pair in order
-        ]  # fmt: skip
-    title = "How much more often the first place wins than the second"
-    drawn = plot_intervals(rows, look, "pp", title=title)
-    words = f"{title}, in both orders, of comparisons with two verdicts"
-    if "identical_pair_effect" in ids:
-        words += "; how much more often the first of two identical answers won than the second"
-    if "excess_flip" in ids:
-        words += "; how much more often verdicts disagree when the orders are swapped than when one is asked again"
-    flips = ", or more flips than noise makes" if "excess_flip" in ids else ""
-    words += f". Right of the dashed line (zero): for the first place{flips}"
-    words += f". Sorted by the first column.{drawn.words}"
-    full = caption(words, shown, _lost_pairs(estimates, shown), COMPARISONS)
-    return drawn.finished(name, full, alt(title, shown, POSITIONS, 72))
-
-
-RELEASED = {"released_position_effect": POSITIONS[EFFECT], "released_flip_rate": "verdicts that change\nwith the order"}
+    spec, estimates = SPECS["position_effects"], list(estimates)
+    there = {each.id for each in estimates if set(each.where) == {"judge", "candidate"} and each.value == each.value}
+    shown = [each for each in chosen(spec, estimates) if each.id == EFFECT or each.id in there]
+    return draw(spec, shown, estimates, style, name, vendors=judge_vendors)
 
 
 def show_released_places(
@@ -118,35 +73,20 @@ def show_released_places(
     `first_position_effect` and `position_consistency` of other published comparisons, of which the median is shown.
     Judges released before `since` are grey.
     """
-    look, (effect, flips) = style_of(style), RELEASED
-    shown = [replace(each, method=each.method.split("; ")[0])
-             for each in pick(estimates, [*RELEASED], ["source", "judge", "released"])]  # fmt: skip
-    looks = judge_looks({each.where["judge"] for each in shown}, look)
-    at = {(each.id, *each.where.values()): each for each in shown}
-    order = list(dict.fromkeys(each.where["source"] for each in shown))
-    effects = [each for each in shown if each.id == effect and not math.isnan(each.value)]
-    effects.sort(key=lambda each: (order.index(each.where["source"]), -each.value))
-    places = [tuple(each.where.values()) for each in effects]
-    shown = [each for each in shown if tuple(each.where.values()) in places]
+    spec = SPECS["released_places"]
+    every = [replace(each, method=each.method.split("; ")[0]) for each in chosen(spec, estimates)]
+    effect, flips = spec.ids
+    places = [each.where for each in every if each.id == effect and not math.isnan(each.value)]
+    shown = [each for each in every if each.where in places]
+    looks = looks_of(spec, shown, style_of(style))
+    marks = {each: Look(GREY, looks[each].marker) for each in {e["judge"] for e in places if e["released"] < since}}
     others = {id: [e.value for e in estimates if e.id == id and "category" not in e.where and e.value == e.value]
               for id in (EFFECT, "position_consistency")}  # fmt: skip
     middle = {effect: statistics.median(others[EFFECT]), flips: 1 - statistics.median(others["position_consistency"])}
-    rows = []
-    for id, panel in RELEASED.items():
-        for source, judge, released in places:
-            mark = looks[judge] if released >= since else Look(GREY, looks[judge].marker)
-            found = at.get((id, source, judge, released))
-            rows.append(Row(short(judge, 28), found, "published", source, panel, look=mark, absent="not counted"))
-        older = Estimate(id, {}, middle[id], unit="pp")
-        rows.append(Row("median", older, "published", f"{len(others[EFFECT])} other comparisons", panel, look=OTHERS))
-    drawn = plot_intervals(rows, look, {RELEASED[effect]: "pp", RELEASED[flips]: "%"}, alike=False, title=title)
-    words = (
-        f"{title}. Right of the dashed line: for the first place. A share of changed verdicts bounds what a place can "
-        f"do, and does not measure it. Grey: judges released before {since}, and in the last row the median of other "
-        "published comparisons. Sources that print no more than such shares are left out."
-    )
-    texts = caption(words + drawn.words, shown, (), COMPARISONS), alt(title, shown, RELEASED, most=72)
-    return drawn.finished(name, *texts)
+    older = {"source": f"{len(others[EFFECT])} other comparisons", "judge": "median"}
+    medians = [Estimate(id, older, number, unit="pp", data="published") for id, number in middle.items()]
+    marks = {**marks, "median": OTHERS}
+    return draw(spec, shown, (), style, name, placed=[*shown, *medians], marks=marks, heading=title, since=since)
 
 
 def show_category_effects(
@@ -157,15 +97,13 @@ def show_category_effects(
     Takes `first_position_effect` (`where`: judge, candidate, category; pp), and that of all questions (judge,
     candidate) where it is given: a heading a comparison, a row a category.
     """
-    look, estimates = style_of(style), list(estimates)
-    split = pick(estimates, [EFFECT], ["judge", "candidate", "category"])
+    spec, estimates = SPECS["category_effects"], list(estimates)
+    split = chosen(spec, estimates)
     here = {(each.data, _pair(each)) for each in split}
     pooled = [each for each in estimates if each.id == EFFECT and set(each.where) == {"judge", "candidate"}]
     shown = [*(each for each in pooled if (each.data, _pair(each)) in here), *split]
-    title = "How much more often the first place wins than the second, by category of questions"
-    words = f"{title}. Right of the dashed line (zero): for the first place."
-    labels = [(each, plain(each.where.get("category", "all questions"))) for each in shown]
-    return _grouped(labels, estimates, "pp", 0.0, title, words, look, name)
+    labels = [plain(each.where.get("category", "all questions")) for each in shown]
+    return _grouped("category_effects", shown, labels, estimates, style, name, 0.0, unit="pp")
 
 
 def show_sensitivity(
@@ -180,18 +118,15 @@ def show_sensitivity(
     Takes estimates of one `id` (`where`: judge, candidate and all of `choices`), the first choice given being the
     headline: a heading a comparison, a row a choice.
     """
-    look = style_of(style)
     if not choices:
         raise ValueError(f"{id}: name the keys of `where` that are choices")
     estimates = list(estimates)
     shown = pick(estimates, [id], ["judge", "candidate", *choices])
-    even = {"win_rate": 50.0}.get(id, None if shown[0].unit == "rate" else 0.0)
-    what, unit = plain(id).replace("_", " "), scale(shown[0].unit)[1]
-    title = TITLES.get(id, f"The {what} under each choice")
-    words = f"The {what} of each judge and candidate under each choice; the first is the headline"
-    words += "." if even is None else f"; dashed: {even:.0f} {unit}."
-    labels = [(each, _choice(each, choices)) for each in shown]
-    return _grouped(labels, estimates, unit, even, title, words, look, name)
+    even = {"win_rate": 50.0}.get(id, math.nan if shown[0].unit == "rate" else 0.0)
+    what = plain(id).replace("_", " ")
+    words = {"what": what, "heading": TITLES.get(id, f"The {what} under each choice"), "unit": scale(shown[0].unit)[1]}
+    labels = [_choice(each, choices) for each in shown]
+    return _grouped("sensitivity", shown, labels, estimates, style, name, even, **words)
 
 
 def _choice(each: Estimate, choices: Sequence[str]) -> str:
@@ -201,33 +136,19 @@ def _choice(each: Estimate, choices: Sequence[str]) -> str:
 
 
 def _grouped(
-    labels: Sequence[tuple[Estimate, str]], estimates: Sequence[Estimate], unit: str, line: float | None, title: str,
-    words: str, look: Style, name: str,
+    kind: str, shown: Sequence[Estimate], labels: Sequence[str], estimates: Sequence[Estimate], style: str | Style,
+    name: str, line: float, **words: Any,
 ) -> Figure:  # fmt: skip
     """A heading for each judge and candidate and a row for each number; of many comparisons a column for each label."""
-    shown, columns = [each for each, _ in labels], list(dict.fromkeys(label for _, label in labels))
-    looks = judge_looks({each.where["judge"] for each in shown}, look)
-    at = {(each.data, _pair(each), label): each for each, label in labels}
-    pairs = {(each.data, _pair(each)): each for each in shown}
-    first = {place: at[*place, columns[0]].value for place in pairs if (*place, columns[0]) in at}
-    narrow = len(labels) > MOST_ROWS and len(columns) <= MOST_COLUMNS
-    rows = []
-    for data, pair in by_value(pairs, first):
-        look_of = looks[pairs[data, pair].where["judge"]]
-        for label in columns:
-            each = at.get((data, pair, label))
-            if narrow:
-                panel = "\n".join(
-                    textwrap.wrap(short(label.replace("_", " ") if label.isidentifier() else label, 36), 12)
-                )
-                rows.append(Row(pair, each, data, panel=panel, look=look_of, absent="none"))
-            elif each is not None:
-                rows.append(Row(label, each, data, pair.replace("\n", ", "), look=look_of))
-    order = list(dict.fromkeys(row.panel for row in rows))
-    rows.sort(key=lambda row: order.index(row.panel))
-    drawn = plot_intervals(rows, look, unit, line, title=title)
-    full = caption(words + drawn.words, shown, _lost_pairs(estimates, shown), COMPARISONS)
-    return drawn.finished(name, full, alt(title, shown, most=72))
+    spec, columns = SPECS[kind], list(dict.fromkeys(labels))
+    spec = spec._replace(sort_by=columns[0], line=line)
+    if len(labels) > MOST_ROWS and len(columns) <= MOST_COLUMNS:
+        heads = {label: label.replace("_", " ") if label.isidentifier() else label for label in columns}
+        heads = {label: "\n".join(textwrap.wrap(short(head, 36), 12)) for label, head in heads.items()}
+        spec = spec._replace(panel=["label"], group=[], row=spec.group, sort="row", values={"label": heads})
+    placed = [replace(each, where={**each.where, "label": label}) for each, label in zip(shown, labels, strict=True)]
+    facts = [] if math.isnan(line) else ["line"]
+    return draw(spec, shown, estimates, style, name, placed=placed, facts=facts, line=line, **words)
 
 
 def show_sorted(
@@ -243,19 +164,19 @@ def show_sorted(
     Takes estimates of one `id` with equal keys in `where`. `line`: the stored value of no bias, dashed. `other` may
     hold `unreadable_share`, for the caption.
     """
-    look, estimates = style_of(style), list(estimates)
+    estimates = list(estimates)
     keys = {tuple(sorted(each.where)) for each in estimates if each.id == id}
     shown = pick(estimates, [id], *(keys or {()}))
     if len(keys) > 1:
         raise ValueError(f"{id}: keys of places differ; give one set of keys")
     factor, unit = scale(shown[0].unit)
     ranked = sorted(shown, key=lambda each: (math.isnan(each.value), -each.value, _place(each)))
-    rows = [Row(_place(each), each, each.data) for each in ranked]
     what = plain(id).replace("_", " ")
-    title = TITLES.get(id, f"The {what} of each {' and '.join(ranked[0].where) or 'file'}")
-    drawn = plot_intervals(rows, look, f"{what} ({unit})", None if line is None else factor * line, title=title)
-    words = f"{title}, sorted.{f' Dashed: {factor * line:g} {unit}.' if line is not None else ''}{drawn.words}"
-    return drawn.finished(name or id, caption(words, shown, other), alt(f"Forest plot of {what}", ranked, most=72))
+    words: dict[str, Any] = {"what": what, "unit": unit, "line": math.nan if line is None else factor * line}
+    words["heading"] = TITLES.get(id, f"The {what} of each {' and '.join(ranked[0].where) or 'file'}")
+    spec = SPECS["sorted"]._replace(line=words["line"])
+    rows, facts = [Row(_place(each), each, each.data) for each in ranked], [] if line is None else ["line"]
+    return draw(spec, ranked, (), style, name or id, rows, lost=other, facts=facts, **words)
 
 
 def _place(each: Estimate) -> str:
@@ -267,7 +188,7 @@ def _place(each: Estimate) -> str:
 
 
 PEOPLE = Look(SOFT, "D")
-VOTES = {"all": "all votes", "decisive": "nobody said tie"}
+VOTES = ("all", "decisive")
 
 
 def _by_source(each: Estimate) -> str:
@@ -282,29 +203,23 @@ def show_accuracy(
     Takes `gold_accuracy` (`where`: judge, and source) and, for each of `categories`, `gold_accuracy_by_category`: a
     heading a source, a row a judge, sorted, a column for all and for each category. Dashed: 50 %, where it was tested.
     """
-    look, estimates = style_of(style), list(estimates)
+    spec, estimates = SPECS["accuracy"], list(estimates)
     every = pick(estimates, ["gold_accuracy"], ["judge"], ["source", "judge"])
     parts = [e for e in estimates if e.id == "gold_accuracy_by_category" and e.where["category"] in categories]
     columns = ["all", *(each for each in categories if any(part.where["category"] == each for part in parts))]
-    at = {(e.data, _by_source(e), e.where["judge"], e.where.get("category", "all")): e for e in (*every, *parts)}
     ranked = sorted(every, key=lambda each: (math.isnan(each.value), -each.value, each.where["judge"]))
-    looks = judge_looks({each.where["judge"] for each in every}, look)
-    rows = [
-        Row(short(each.where["judge"], 28), at.get((each.data, _by_source(each), each.where["judge"], column)),
-            each.data, _by_source(each), column, look=looks[each.where["judge"]], absent="not split")
-        for column in columns for each in ranked
-    ]  # fmt: skip
-    title = "How often each judge is right where it is known which answer is better"
-    tested = any(each.p == each.p for each in every)
-    drawn = plot_intervals(rows, look, "right, of verdicts that can be read (%)", 50 if tested else None, title=title)
-    coined = {_by_source(each) for each in every if each.p == each.p}
-    others = ", ".join(sorted({_by_source(each) for each in every} - coined))
-    line = " Dashed: one of two answers picked by a coin" if tested else ""
-    line += f" (nothing of {others} was tested against it)." if tested and others else "." * tested
-    words, shown = f"{title}, sorted.{line}{drawn.words}", [*every, *parts]
-    lost = losses(estimates, "gold_unreadable_share", shown, "source", "judge")
-    full = caption(words, shown, lost, VERDICTS) + _counted_by_question(shown)
-    return drawn.finished(name, full, alt(title, shown, most=72))
+    placed = [
+        replace(each, where={**each.where, "column": column})
+        for column in columns
+        for each in (*ranked, *parts)
+        if each.where.get("category", "all") == column
+    ]
+    tested = {_by_source(each) for each in every if each.p == each.p}
+    others = ", ".join(sorted({_by_source(each) for each in every} - tested))
+    facts = ["tested", "others" if others else "no others"] if tested else []
+    spec, shown = spec._replace(line=spec.line if tested else math.nan), [*every, *parts]
+    after = _counted_by_question(shown)
+    return draw(spec, shown, estimates, style, name, placed=placed, facts=facts, after=after, others=others)
 
 
 def show_agreement(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "agreement") -> Figure:
@@ -314,45 +229,25 @@ def show_agreement(estimates: Sequence[Estimate], style: str | Style = "paper", 
     and condition with the people of that source beside it, a column for all votes and for those without ties. Where a
     source has several conditions, that of all together is left out.
     """
-    look, estimates = style_of(style), list(estimates)
-    options = [[key for key in ("source", "condition", "votes") if key not in left]
-               for left in ((), ("source",), ("condition",), ("source", "condition"))]  # fmt: skip
-    every = pick(estimates, ["human_agreement"], *[["judge", *keys] for keys in options])
-    every = [each for each in every if each.where["votes"] in VOTES]
+    spec, estimates = SPECS["agreement"], list(estimates)
+    every = [each for each in pick(estimates, list(spec.ids), *spec.where) if each.where["votes"] in VOTES]
     several = {(e.data, _by_source(e)) for e in every if e.where.get("condition") not in (None, "all", "none")}
     every = [e for e in every if e.where.get("condition") != "all" or (e.data, _by_source(e)) not in several]
+    every.sort(key=lambda e: (VOTES.index(e.where["votes"]), math.isnan(e.value), -e.value, e.where["judge"]))
     where = ("source", "condition", "votes")
     people = at_places((each for each in estimates if each.id == "human_human_agreement"), *where)
-    looks = judge_looks({each.where["judge"] for each in every}, look)
-    order = at_places((e for e in every if e.where["votes"] == "all"), "source", "condition", "judge")
-
-    def rank(each: Estimate) -> tuple[bool, float, str]:
-        place = (each.data, each.id, *(each.where.get(key, "") for key in ("source", "condition", "judge")))
-        value = order[place].value if place in order else math.nan
-        return math.isnan(value), 0.0 if math.isnan(value) else -value, each.where["judge"]
-
-    rows, shown = [], []
-    for each in sorted(every, key=rank):
+    placed, shown = list[Estimate](), list[Estimate]()
+    for each in every:
         condition = each.where.get("condition", "")
-        label = (
-            f"{short(each.where['judge'], 28)}{f', {plain(condition)}' if condition not in ('', 'none', 'all') else ''}"
-        )
+        words = "" if condition in ("", "none", "all") else f", {plain(condition)}"
+        place = {**each.where, "row": short(each.where["judge"], 28) + words}
         other = people.get((each.data, "human_human_agreement", *(each.where.get(key, "") for key in where)))
-        panel = VOTES[each.where["votes"]]
-        rows.append(Row(label, each, each.data, _by_source(each), panel, "judge", looks[each.where["judge"]]))
-        rows += [Row(label, other, each.data, _by_source(each), panel, "people", PEOPLE)] if other else []
-        shown += [each, *([other] if other and other not in shown else [])]
-    rows.sort(key=lambda row: list(VOTES.values()).index(row.panel))
-    title = "How often judges say what a person says, and how often another person does"
-    legend = {"judge": PLAIN, "another person": PEOPLE}
-    drawn = plot_intervals(rows, look, "same verdict (%)", None, legend=legend, title=title)
-    words = (
-        f"{title}, of the same two answers. All votes: a tie is a verdict, and so is a verdict that changed with "
-        f"the order.{drawn.words}"
-    )
-    lost = losses(estimates, "vote_unreadable_share", shown, "source", "condition", "judge")
-    full = caption(words, shown, lost, VERDICTS) + _counted_by_question(shown)
-    return drawn.finished(name, full, alt(title, shown, most=36))
+        for number, who in ((each, "judge"), (other, "people")):
+            placed += [replace(number, where={**place, "who": who})] if number else []
+            shown += [number] if number and number not in shown else []
+    marks, legend = {"people": PEOPLE}, {"judge": PLAIN, "another person": PEOPLE}
+    after = _counted_by_question(shown)
+    return draw(spec, shown, estimates, style, name, placed=placed, marks=marks, legend=legend, after=after)
 
 
 def _counted_by_question(shown: Sequence[Estimate]) -> str:
@@ -394,26 +289,6 @@ def kind_name(game_1: str, game_2: str) -> str:
     return "one tie"
 
 
-def check_columns(table: pd.DataFrame, columns: Sequence[str], what: str, rows: int = 1) -> None:
-    """Lacking columns, too few rows, and counts that are no counts are a ValueError that names them."""
-    lacking = [column for column in columns if column not in table]
-    if lacking or len(table) < rows:
-        needed, there = f"{', '.join(columns[:-1])} and {columns[-1]}", ", ".join(map(str, table.columns))
-        raise ValueError(f"{what} need rows with {needed}; given: {len(table)} rows of {there or 'nothing'}")
-    for column in {"count", "lost"} & {*columns}:
-        wrong = table[~((table[column] >= 0) & (table[column] % 1 == 0))]
-        if len(wrong):
-            raise ValueError(f"{what}: counts are whole numbers from 0; row {wrong.index[0]} has {dict(wrong.iloc[0])}")
-
-
-def check_values(table: pd.DataFrame, column: str, allowed: Iterable[str], what: str) -> None:
-    """A value that is none of `allowed` is a ValueError that lists these."""
-    allowed = list(allowed)
-    odd = sorted({plain(each) for each in table[column]} - {*allowed})
-    if odd:
-        raise ValueError(f"{what}: {column} {', '.join(odd)}; there are: {', '.join(allowed)}")
-
-
 def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: str = "outcome_grid") -> Figure:
     """What did each judge say of the same two answers in both orders, and how often did the same place win twice?
 
@@ -421,10 +296,10 @@ def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: 
     count, data); a bar a source, judge and candidate, sorted by how much more often the first place won twice than the
     second. How often each pair of verdicts was given stands in the table of patterns.
     """
-    look = style_of(style)
+    look, spec = style_of(style), SPECS["outcome_grid"]
     check_columns(counts, COLUMNS, "counts")
     for column in ("game_1", "game_2"):
-        check_values(counts, column, GAMES, "counts")
+        check_values(counts[column], GAMES, f"counts: {column}")
     kinds = [kind_name(str(one), str(two)) for one, two in zip(counts["game_1"], counts["game_2"], strict=True)]
     # Signs that no string of pandas can hold are shown as everywhere on figures.
     names = {column: [plain(each) for each in counts[column]] for column in ("source", "judge", "candidate", "data")}
@@ -445,16 +320,9 @@ def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: 
         sizes.setdefault(plain(data), []).append(total)
         lost[plain(data)] = lost.get(plain(data), 0) + int(sums.get(INVALID, 0))
     bars = [bars[i] for i in by_value(range(len(bars)), lead)]
-    title = "What judges say of the same two answers in both orders"
-    drawn = plot_shares(bars, KINDS, look, "% of comparisons", title=title)
-    words = (
-        f"{title}, in % of comparisons: the same answer or a tie twice (mirrored), a tie once, the second or first "
-        "place twice, or no verdict in one of them (invalid). Sorted by first twice minus second twice. Counts "
-        "have no interval; rates with theirs are given elsewhere."
-    )
+    drawn = plot_shares(bars, KINDS, look, "% of comparisons", title=spec.title)
     parts = [
-        f"{source_name(data)} (n = {span_of(each)} comparisons a judge and candidate, unreadable "
-        f"{100 * lost[data] / max(sum(each), 1):.1f} % ({lost[data]} of {sum(each)} comparisons))"
+        counted(data, each, "comparisons a judge and candidate", lost[data], "comparisons")
         for data, each in sizes.items()
     ]
     clauses = [
@@ -462,13 +330,14 @@ def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: 
         + ", ".join(f"{number} % {kind}" for kind, number in bar.numbers.items())
         for bar in bars
     ]
-    text = f"Bars of pairs of verdicts by judge and candidate. {'; '.join(clauses)}."
-    return drawn.finished(name, f"{words}{drawn.words} Data: {'; '.join(parts)}.", text)
+    words = spec.say(more=drawn.words, data="; ".join(parts))
+    return drawn.finished(name, words, spec.alt.format(clauses="; ".join(clauses)))
 
 
-def span_of(sizes: Sequence[int]) -> str:
-    """The smallest and the largest of some counts, in words."""
-    return f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+def counted(data: str, sizes: Sequence[int], what: str, lost: int, replies: str) -> str:
+    """What a caption says of the counts of a source: their sizes, and how many of them could not be read."""
+    unreadable = f"unreadable {100 * lost / max(sum(sizes), 1):.1f} % ({lost} of {sum(sizes)} {replies})"
+    return f"{source_name(data)} (n = {span_of(sizes)} {what}, {unreadable})"
 
 
 CLASSES = ("no_bias", "weak_bias", "significant_bias")
@@ -485,7 +354,7 @@ def show_class_shares(
     where these are not given the first three with `_published` (of all lines; `where`: judge, candidate; rates);
     `acceptable_rate` gives the interval of what mirrors with any strength. Sorted by the share that is not mirrored.
     """
-    look, estimates, keys = style_of(style), list(estimates), ["judge", "candidate"]
+    look, spec, estimates, keys = style_of(style), SPECS["class_shares"], list(estimates), ["judge", "candidate"]
     there = {each.id for each in estimates if set(each.where) == set(keys)}
     end = "" if "no_bias" in there or "no_bias_published" not in there else "_published"
     ids = [f"{each}{end}" for each in CLASSES]
@@ -507,30 +376,23 @@ def show_class_shares(
             sure = [classes[0], at.get((data, f"acceptable_rate{end}", pair))]
             lines = [((1 - gone) * e.low, (1 - gone) * e.high) for e in sure if e is not None and not math.isnan(e.low)]
             bars.append(Bar(pair, shares, data, numbers=numbers, lines=lines))
-    title = "In how many comparisons the verdicts in both orders mirror each other"
-    drawn = plot_shares(bars, CLASS_FILLS, look, "% of comparisons", title=title)
-    words = "What the verdicts in both orders say together: mirrored with the same strength, with another one, or not "
-    words += f"mirrored. {_rule(at, ids, end)}. Lines are intervals: above, of the share mirrored with the same "
-    words += "strength; below, of the share mirrored at all. Sorted by the share not mirrored; nothing is tested."
-    names = dict(zip(ids, CLASS_FILLS, strict=False))
+    drawn = plot_shares(bars, CLASS_FILLS, look, "% of comparisons", title=spec.title)
+    more = [] if end else _beyond(at, ids)
+    facts = ["published"] if end else ["own", *(["compared"] if more else [])]
     base = "" if end else ". Bars: of all comparisons; numbers here: of those with two readable verdicts"
-    lost = _lost_pairs(estimates, shown)
-    full = caption(words + drawn.words, shown, lost, COMPARISONS, "Bars without lines")
-    return drawn.finished(name, full, alt(f"Stacked bars: {title}{base}", shown, names, 80))
+    spec = spec._replace(ids=dict(zip(ids, CLASS_FILLS, strict=False)))
+    lost = lost_of(spec, estimates, shown)
+    return finish(spec, drawn, name, shown, lost, facts, most=max(more, default=0.0), base=base)
 
 
-def _rule(at: Mapping[tuple[str, str, str], Estimate], ids: Sequence[str], end: str) -> str:
-    """How the bars count what cannot be read, and how many more the published rule calls not mirrored."""
-    if end:
-        return "The published rule reads the strings as stored and counts what it cannot read as not mirrored"
+def _beyond(at: Mapping[tuple[str, str, str], Estimate], ids: Sequence[str]) -> list[float]:
+    """How many more the published rule calls not mirrored, in pp."""
     more = []
     for (data, id, pair), values in at.items():
         stored, lost = (at.get((data, other, pair)) for other in (f"{ids[2]}_published", "invalid_share"))
         if id == ids[2] and stored is not None and lost is not None and values.value == values.value:
             more.append(100 * (stored.value - values.value * (1 - lost.value)))
-    words = "Own classes read the labels and set apart what cannot be read (invalid)"
-    rule = "the published rule counts as not mirrored whatever it cannot read as stored"
-    return f"{words}; {rule}: at most {max(more):.1f} pp more than here" if more else words
+    return more
 
 
 def show_leaderboard_contrast(
@@ -543,7 +405,7 @@ def show_leaderboard_contrast(
     line at its x with its 95 % prediction limits, NaN where none can be fitted; data). A row a model of an own family:
     how far it lies above the third-party line, in the band where third-party models scatter.
     """
-    look, third = style_of(style), "third party"
+    look, spec, third = style_of(style), SPECS["leaderboard_contrast"], "third party"
     check_columns(points, ("model", "family", "judge_x", "judge_y", "x", "y", "line", "low", "high", "data"), "points")
     pair = []
     for column in ("judge_x", "judge_y"):
@@ -551,7 +413,7 @@ def show_leaderboard_contrast(
         if len(names) > 1:
             raise ValueError(f"points: one {column} a figure, not {', '.join(names)}")
         pair += names
-    check_values(points, "family", [third, *pair], "points")
+    check_values(points["family"], [third, *pair], "points: family")
     complete = points.dropna(subset=["x", "y"])
     rows, shown = [], []
     for row in complete[complete["family"] != third].itertuples():
@@ -563,16 +425,125 @@ def show_leaderboard_contrast(
         rows.append(Row(short(row.model, 28), gap, gap.data, family, look=looks[plain(row.family)],
                         reach=(row.high - row.low) / 2))  # fmt: skip
     rows.sort(key=lambda row: (pair.index(row.estimate.where["judge"]), -row.estimate.value))
-    title = f"How much kinder {short(pair[1], 24)} is than {short(pair[0], 24)} to models of their own families"
-    axis = "above the line of third-party models (logit)"
-    drawn = plot_intervals(rows, look, axis, title=title)
-    counted = (complete["family"] == third).sum()
-    words = (
-        "Logits of the win rates that two judges give the same models: how far each model of their own families "
-        f"lies above the line fitted to {counted} third-party models. Right of 0 {pair[1]} is kinder to it than "
-        f"third-party models suggest, left of 0 {pair[0]} is. Grey: the 95 % prediction interval of one more "
-        f"third-party model.{drawn.words}"
-    )
     lost = len(points) - len(complete)
-    words += f" {lost} without both win rates are left out." if lost else ""
-    return drawn.finished(name, caption(words, shown), alt(title, shown, most=72))
+    values: dict[str, Any] = {"x": pair[0], "y": pair[1], "gone": lost, "counted": (complete["family"] == third).sum()}
+    values |= {"short_x": short(pair[0], 24), "short_y": short(pair[1], 24)}
+    return draw(spec, shown, (), style, name, rows, facts=["lost"] if lost else [], **values)
+
+
+# --- a judge's own answers --------------------------------------------------------------------------------------------
+
+
+def show_baseline_gap(
+    estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "baseline_gap"
+) -> Figure:
+    """What is left of a judge's votes for its own wrong answer beside the same belief and beside the same text?
+
+    Takes `naive_harmful_rate` (`where`: judge; rate), `evaluator_quality_gap` (judge, stratum; pp) and
+    `same_text_other_judges` (judge; pp): a column each, judges sorted by the gap of the same label.
+    """
+    return show("baseline_gap", estimates, style, name)
+
+
+def show_obfuscation_slopes(
+    estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "obfuscation_slopes"
+) -> Figure:
+    """Does an edit of its own wrong answer turn a judge to the right one, and other judges of the same texts as well?
+
+    Takes `harmful_score` (`where`: judge, by "own" | "third party", arm "repeat" | "edited"; rates, right picks).
+    """
+    legend = {"the judge itself": PLAIN, "judges of a third vendor": OTHERS}
+    return show("obfuscation_slopes", estimates, style, name, marks={"third party": OTHERS}, legend=legend)
+
+
+def show_dose_curve(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "dose_curve") -> Figure:
+    """Does an effect of hiding the authorship grow with the number of words that are replaced?
+
+    Takes `obfuscation_effect` (`where`: judge, dose; "paraphrase" stands apart), in one unit. 0 words is the repeat
+    arm, whose effect is 0 by definition.
+    """
+    shown = chosen(SPECS["dose_curve"], estimates)
+    dose = by_number(each.where["dose"] for each in shown)[0]
+    facts = ["doses"] if dose.isdigit() else []
+    return show("dose_curve", estimates, style, name, facts=facts, dose=dose, unit=scale(shown[0].unit)[1])
+
+
+def show_recognition_against_preference(
+    estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "recognition_against_preference"
+) -> Figure:
+    """Where an edit makes a judge know its own wrong answer less, does it also prefer that answer less?
+
+    Takes `recognition_change` and `preference_change` (`where`: judge, dose; pp): a column each.
+    """
+    return show("recognition_against_preference", estimates, style, name)
+
+
+PHASES = {"before": Look(GREY, "o"), "after": Look(COLOURS[4], "D")}
+
+
+def show_replication(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "replication") -> Figure:
+    """Which way does the published edit of two words go, by what was compared and by which definition?
+
+    Takes `harmful_self_preference_rate` and `wrong_of_self_selected` (`where`: run, records, phase "before" | "after");
+    a row for each run and kind of records, a column for each of the two.
+    """
+    # The same ids stand for single judges and opponents too; the picture is of the totals.
+    totals = [each for each in estimates if set(each.where) == {"run", "records", "phase"}]
+    legend = {f"{phase} two words were replaced": each for phase, each in PHASES.items()}
+    return show("replication", totals, style, name, marks=PHASES, legend=legend)
+
+
+OUTCOMES = {"right both ways": COLOURS[5], "split": "#EFEFEF", "wrong both ways": COLOURS[4], "unreadable": LOST}
+
+
+def show_outcomes(frame: pd.DataFrame, data: str, style: str | Style = "paper", name: str = "outcomes") -> Figure:
+    """What did each judge make of pairs with an answer of its own: where that is the wrong one, and the right one?
+
+    Takes one row a cell (columns: judge, judge_vendor, kind "harmful" | "beneficial", outcome "right both ways" |
+    "split" | "wrong both ways" | "unreadable", count of items). Without a row it says that no judge was shown an answer
+    of its own.
+    """
+    look, spec = style_of(style), SPECS["outcomes"]
+    check_columns(frame, ("judge", "judge_vendor", "kind", "outcome", "count"), "outcomes", rows=0)
+    check_values(frame["kind"], ("harmful", "beneficial"), "outcomes: kind")
+    check_values(frame["outcome"], OUTCOMES, "outcomes: outcome")
+    counts = frame.astype({"judge": str, "kind": str, "outcome": str})
+    counts = counts.groupby(["judge", "kind", "outcome"])["count"].sum().astype(int)
+    vendors = dict(zip(frame["judge"].astype(str), frame["judge_vendor"].astype(str), strict=True))
+    bars, clauses, sizes = [], [], []
+    for judge in judge_looks(vendors, look, vendors):
+        for kind in ("harmful", "beneficial"):
+            cell = {part: int(counts.get((judge, kind, part), 0)) for part in OUTCOMES}
+            total = sum(cell.values())
+            shares = {part: n / max(total, 1) for part, n in cell.items()}
+            numbers = {part: str(n) for part, n in cell.items()}
+            label = f"own answer {'wrong' if kind == 'harmful' else 'right'}"
+            bars.append(Bar(label, shares, data, short(judge, 30), numbers, note=f"{total} items"))
+            clauses.append(f"{plain(judge)}, {kind}: " + ", ".join(f"{n} {part}" for part, n in cell.items()))
+            sizes.append(total)
+    unreadable = int(counts.get((slice(None), slice(None), "unreadable"), counts.iloc[:0]).sum())
+    drawn = plot_shares(bars or [Bar("no such pair", {}, data)], OUTCOMES, look, "share of items (%)", title=spec.title)
+    size = counted(data, sizes or [0], "items a bar", unreadable, "items")
+    words = spec.say(["bars" if bars else "no bar"], more=drawn.words, data=size)
+    return drawn.finished(name, words, spec.alt.format(source=source_name(data), clauses="; ".join(clauses)))
+
+
+def show_funnel(steps: pd.DataFrame, data: str, style: str | Style = "paper", name: str = "funnel") -> Figure:
+    """How much is left after each step from answers to the items that are compared, and why is the rest lost?
+
+    Takes one row a step (columns: step; count, what is left; lost; why, its reasons in words), a bar a step.
+    """
+    look, spec = style_of(style), SPECS["funnel"]
+    check_columns(steps, ("step", "count", "lost", "why"), "steps")
+    bars, parts = [], []
+    for row in steps.rename(columns={"count": "left"}).itertuples():
+        total = int(row.left + row.lost)
+        shares = {"left": row.left / max(total, 1), "lost": row.lost / max(total, 1)}
+        note = f"{row.left} of {total}" if row.lost else f"{row.left}"
+        bars.append(Bar(plain(row.step), shares, data, note=note))
+        parts.append(f"{plain(row.step)}: {row.left}" + (f", {row.lost} lost ({plain(row.why)})" if row.lost else ""))
+    fills, source = {"left": COLOURS[5], "lost": LOST}, source_name(data)
+    drawn = plot_shares(bars, fills, look, "% of what the step began with", title=spec.title)
+    lost = "; ".join(f"{plain(row.step)}: {plain(row.why)}" for row in steps.itertuples() if row.lost)
+    words = spec.say(["lost"] if lost else [], more=drawn.words, lost=lost, source=source)
+    return drawn.finished(name, words, spec.alt.format(source=source, clauses="; ".join(parts)))

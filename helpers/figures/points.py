@@ -7,11 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..types import Estimate
-from ..words import display_name, plain
+from ..words import display_name, listed, plain
 from .style import GREY, INK, VENDORS, Figure, Look, Style
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -123,12 +126,25 @@ def at_places(estimates: Iterable[Estimate], *keys: str) -> dict[tuple[str, ...]
     return {(each.data, each.id, *(each.where.get(key, "") for key in keys)): each for each in estimates}
 
 
-def check_names(found: Iterable[Estimate], key: str, allowed: Iterable[str]) -> None:
-    """A value of a place that the figure has no room for is a ValueError that lists the allowed ones."""
-    found, allowed = list(found), list(allowed)
-    odd = sorted({each.where[key] for each in found} - set(allowed))
+def check_values(found: Iterable[object], allowed: Iterable[str], what: str) -> None:
+    """A value that is none of `allowed` is a ValueError that lists these."""
+    allowed = list(allowed)
+    odd = sorted({plain(each) for each in found} - {*allowed})
     if odd:
-        raise ValueError(f"{found[0].id}: {key} {', '.join(odd)}; there are: {', '.join(allowed)}")
+        raise ValueError(f"{what} {', '.join(odd)}; there are: {', '.join(allowed)}")
+
+
+def check_columns(table: pd.DataFrame, columns: Sequence[str], what: str, rows: int = 1) -> None:
+    """Lacking columns, too few rows, and counts that are no counts are a ValueError that names them."""
+    lacking = [column for column in columns if column not in table]
+    if lacking or len(table) < rows:
+        there = ", ".join(map(str, table.columns)) or "nothing"
+        lost = f"; not there: {', '.join(lacking)}" if lacking else ""
+        raise ValueError(f"{what} need rows with {listed(columns)}; given: {len(table)} rows of {there}{lost}")
+    for column in {"count", "lost"} & {*columns}:
+        wrong = table[~((table[column] >= 0) & (table[column] % 1 == 0))]
+        if len(wrong):
+            raise ValueError(f"{what}: counts are whole numbers from 0; row {wrong.index[0]} has {dict(wrong.iloc[0])}")
 
 
 def by_data(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
@@ -179,6 +195,11 @@ def losses(
         if each.id == id and not math.isnan(each.value) and {*each.where} <= {*keys, *also}
         and (each.data, *(each.where.get(key) for key in keys)) in places
     ]  # fmt: skip
+
+
+def span_of(sizes: Sequence[int]) -> str:
+    """The smallest and the largest of some counts, in words."""
+    return f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
 
 
 def _span(numbers: Iterable[int], word: str) -> str:

@@ -210,7 +210,7 @@ def theme(look: Style) -> dict[str, Any]:
     """The settings of a style for seaborn.objects, which would bring its own."""
     import matplotlib
 
-    groups = (
+    groups = [
         "axes",
         "figure",
         "font",
@@ -223,7 +223,7 @@ def theme(look: Style) -> dict[str, Any]:
         "text",
         "xtick",
         "ytick",
-    )
+    ]
     plain: Any = {key: each for key, each in matplotlib.rcParamsDefault.items() if key.split(".")[0] in groups}
     return {**plain, **look.rc}
 

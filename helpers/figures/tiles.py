@@ -66,7 +66,7 @@ def plot_table(
     at: dict[Hashable, Cell] = {((cell.data, cell.row), cell.column): cell for cell in cells}
     values = pd.DataFrame([[getattr(at.get((row, c)), "value", math.nan) for c in columns] for row in index])
     words = pd.DataFrame([[getattr(at.get((row, c)), "words", "") for c in columns] for row in index])
-    names = [source_name(data) if not row else fold(row, LONGEST) for data, row in index]
+    names = [source_name(data) if not row else fold(row) for data, row in index]
     widest = max(len(part) for cell in cells for part in cell.words.split("\n"))
     labels = ["\n".join(short(part, LONGEST) for part in column.split("\n")) for column in columns]
     heads = max(len(part) for label in labels for part in label.split("\n"))
