@@ -131,9 +131,9 @@ def test_stars_need_a_corrected_p_and_never_follow_from_a_raw_one():
     halo = [replace(e, p=1e-9) for e in invented.effects("asked", ONE, ("halo", "anchoring"))]
     assert not stars_of(figures.show_bias_effects(halo))
     for p, count in ((0.0499, 1), (0.05, 0), (NAN, 0)):
-        figure = figures.show_bias_effects(halo, {("halo", "gpt_fast"): p}, "Holm")
+        figure = figures.show_bias_effects(halo, {("halo", "gpt_fast"): p})
         assert len(stars_of(figure)) == count
-        assert ("Stars: p < 0.05 after correction (Holm)" in figure.caption) == bool(count)
+        assert ("Stars: p < 0.05 after correction (Holm over all" in figure.caption) == bool(count)
         assert ("No star: no p < 0.05" in figure.caption) == (not count)
     assert "Holm over all biases and judges" in figures.show_bias_effects(halo, {("halo", "gpt_fast"): 0.2}).caption
     with pytest.raises(ValueError, match=r"a star for \('halo', None\), which is not shown"):

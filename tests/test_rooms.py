@@ -95,7 +95,7 @@ MOST = {
     "biases": (10_581, 38),
     "words": (550, 2),
     "claims tables macros export": (820, 4),
-    "figures": (3_219, 12),
+    "figures": (3_581, 12),
     "run cluster": (3_131, 10),
     "analyze": (1_967, 5),
     "audit": (1_000, 4),
@@ -109,7 +109,8 @@ MOST = {
     "compare": (218, 1),
     "listing": (49, 1),
 }
-TEMPLATES = {".html", ".js", ".css", ".jinja", ".tex"}
+#: What is written rather than programmed counts, too: templates, and the table of figures.
+TEMPLATES = {".html", ".js", ".css", ".jinja", ".tex", "specs.toml"}
 
 
 def room(path: Path) -> str:
@@ -193,7 +194,9 @@ def test_a_room_is_read_in_one_sitting(path: Path) -> None:
 @pytest.mark.parametrize("rooms", MOST)
 def test_no_room_grows(rooms: str) -> None:
     texts = [path.read_text(encoding="utf-8").splitlines() for path in MODULES if room(path) in rooms.split()]
-    written = [path for path in HELPERS.rglob("*") if path.suffix in TEMPLATES and room(path) in rooms.split()]
+    written = [
+        path for path in HELPERS.rglob("*") if {path.suffix, path.name} & TEMPLATES and room(path) in rooms.split()
+    ]
     lines = sum(map(len, texts)) + sum(len(path.read_text(encoding="utf-8").splitlines()) for path in written)
     most_lines, most_files = MOST[rooms]
     assert lines <= most_lines and sum(len(text) > 1 for text in texts) <= most_files, (lines, most_lines)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import compress, product
 from typing import TYPE_CHECKING, Any
 
 from ..stats.intervals import MIN_CLUSTERS, clustered_mean, clusters_of, estimate
-from ..stats.standing import BY
+from ..stats.standing import LEVEL
 from ..types import Estimate
-from .curves import Finish, most_panels, plot_curves
+from .curves import most_panels, plot_curves
 from .intervals import Row, reference
 from .points import MEAN, NOT_ESTIMABLE, by_data, by_value, check_columns, check_values, pick, scale, short, source_name
-from .specs import NUMBERS, SPECS, Spec, bias_title, chosen, finish, looks_of, lost_of, plot, rows_of
+from .specs import NUMBERS, SPECS, bias_title, chosen, draw, looks_of, plot, rows_of
 from .style import COLOURS, GREY, INK, Drawn, Figure, Look, Style, style as style_of
 from .tiles import Cell, plot_table
 
@@ -21,11 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-LEVEL = 0.05
-CORRECTION = (
-    "Holm over all biases and judges; a star also asks that answers move the same way along the scale, and where their "
-    "scatter may differ also by the sign test over scenarios"
-)
 #: Corrected p by bias and judge (None: the mean over judges), where sources of data differ also by data.
 Stars = Mapping[tuple[str | None, ...], float] | None
 #: Above this number of biases or judges a table is read more easily than points.
@@ -36,41 +32,26 @@ AVERAGE, CHANCE = "mean over judges", "answers at random"
 MARKS = {AVERAGE: MEAN, CHANCE: RANDOM}
 
 
-def _starred(each: Estimate | None, stars: Stars) -> bool:
-    """Is this number significant after correction? Its raw p never counts."""
-    if each is None:
-        return False
-    key = (each.where["bias"], None if each.where["judge"] == AVERAGE else each.where["judge"])
-    p = (stars or {}).get((*key, each.data), (stars or {}).get(key, math.nan))
-    return p < LEVEL
+def _starred(shown: Sequence[Estimate], stars: Stars) -> list[bool]:
+    """Which numbers are significant after correction; their raw p never counts.
 
-
-def _check_stars(shown: Sequence[Estimate], stars: Stars) -> None:
-    """Stars that belong to two numbers of different data, or to none, are a ValueError that names them."""
-    there: list[tuple[str | None, ...]] = [(each.where["bias"], each.where.get("judge")) for each in shown]
-    for key in stars or {}:
-        if len(key) not in (2, 3) or (count := there.count(key[:2])) == 0:
+    Stars that belong to two numbers of different data, or to none, are a ValueError that names them.
+    """
+    there: list[tuple[str | None, ...]] = [(each.where["bias"], each.where.get("judge"), each.data) for each in shown]
+    found = [False] * len(there)
+    for key, p in (stars or {}).items():
+        mine = [i for i, place in enumerate(there) if place[: len(key)] == key]
+        if len(key) not in (2, 3) or not mine:
             raise ValueError(f"a star for {key}, which is not shown; keys are (bias, judge or None) or these with data")
-        if len(key) == 2 and count > 1:
+        if len(mine) > 1:
             raise ValueError(f"a star for {key}, which several sources of data show; add the data to the key")
-
-
-def _finished(
-    spec: Spec, drawn: Drawn, name: str, shown: Sequence[Estimate], estimates: Iterable[Estimate],
-    facts: Iterable[str] = (), **values: Any,
-) -> Figure:  # fmt: skip
-    """A figure whose caption also says which habits make a judge's numbers meaningless."""
-    placed = [each if "bias" in each.where else _with_bias(each) for each in shown]
-    keys = ["bias", "judge"] if all("judge" in each.where for each in shown) else ["bias"]
-    lost = lost_of(spec._replace(lost_by=keys), estimates, placed)
-    habits = dict.fromkeys(f" {e.where['judge']}: {e.method}." for e in shown if e.method.startswith(BY))
-    return finish(spec, drawn, name, shown, lost, facts, after="".join(habits), **values)
+        found[mine[0]] |= p < LEVEL
+    return found
 
 
 def show_bias_effects(
     estimates: Sequence[Estimate],
     stars: Stars = None,
-    correction: str = CORRECTION,
     id: str = "bias_effect",
     style: str | Style = "paper",
     name: str = "bias_effects",
@@ -82,24 +63,24 @@ def show_bias_effects(
     `stars` maps (bias, judge or None for the mean) to the corrected p, where several sources of data are shown (bias,
     judge, data); a star stands where it is below .05.
     """
-    look, spec, estimates = style_of(style), SPECS["bias_effects"], list(estimates)
+    look, spec = style_of(style), SPECS["bias_effects"]
     shown = pick(estimates, [id], *spec.where)
-    _check_stars(shown, stars)
     chance = [each for each in estimates if each.id == "ratio_scale_random" and set(each.where) == {"bias"}]
     chance = chance if id == "ratio_scale_absolute" else []
     placed = [replace(each, where={"judge": AVERAGE, **each.where}) for each in shown]
+    significant = [*compress(placed, _starred(shown, stars))]
     placed += [replace(each, where={**each.where, "judge": CHANCE}) for each in chance]
     many = max(len({e.where.get(key, "") for e in shown} - {""}) for key in ("bias", "judge")) > MOST
     rows = rows_of(spec._replace(letters=24) if many else spec, placed, look, MARKS)
-    rows = [row._replace(star=_starred(row.estimate, stars)) for row in rows]
+    rows = [row._replace(star=row.estimate in significant) for row in rows]
     plain_id = id.replace("_", " ")
     title, rest, axis = NUMBERS.get(id, (f"The {plain_id} of each judge and bias", "", "effect ({unit})"))
     axis = axis.format(unit=scale(shown[0].unit)[1])
-    drawn = _table(rows, axis, title, look) if many else plot(spec, rows, look, heading=title, axis=axis)
-    facts = [("stars" if any(row.star for row in rows) else "no stars") if stars else "", "chance" if chance else ""]
+    drawn = _table(rows, axis, title, look) if many else None
     kind, mark, bare = ("Table", "Outlined", "No interval") if many else ("Dot plot", "Stars", "Open markers")
-    words = {"heading": title, "rest": rest, "mark": mark, "correction": correction, "kind": kind, "id": plain_id}
-    return _finished(spec._replace(bare=bare), drawn, name, shown, estimates, facts, **words)
+    words: dict[str, Any] = {"heading": title, "rest": rest, "mark": mark, "axis": axis, "kind": kind, "id": plain_id}
+    words |= {"chance": chance, "stars" if any(row.star for row in rows) else "starless": stars, "tested": stars}
+    return draw(spec._replace(bare=bare), estimates, style, name, shown, rows=rows, drawn=drawn, **words)
 
 
 def _table(rows: Sequence[Row], axis: str, title: str, look: Style) -> Drawn:
@@ -138,16 +119,15 @@ def show_bias_values(
     (`where`: judge, bias). A heading a bias, a row a judge: a small point a scenario, the mean of (|a1 - t| - |a2 -
     t|) / max(|a1 - t|, |a2 - t|) over its pairs, t = target, and below them the estimate.
     """
-    look, spec, estimates = style_of(style), SPECS["bias_values"], list(estimates)
+    spec = SPECS["bias_values"]
     check_columns(pairs, ("source", "judge", "category", "question_id", "a1", "a2", "target"), "pairs", rows=0)
     shown = chosen(spec, estimates)
     rows, lost, points = [], 0, 0
-    for row in rows_of(spec, shown, look):
+    for row in rows_of(spec, shown, style_of(style)):
         values = [] if row.estimate is None else [float(x) for x in scenario_values(behind(pairs, row.estimate))]
         rows.append(row._replace(values=[value for value in values if value == value]))
         lost, points = lost + len(values) - len(rows[-1].values), points + len(values)
-    drawn = plot(spec, rows, look)
-    return _finished(spec, drawn, name, shown, estimates, ["lost"] if lost else [], gone=lost, points=points)
+    return draw(spec, estimates, style, name, shown, rows=rows, gone=lost, points=points)
 
 
 #: The published metrics, with the bias that each is of where that is not said, and its form in words.
@@ -175,33 +155,33 @@ def show_noise_metrics(
     Takes the metrics of METRICS, their `<id>_placebo` and `<id>_excess` (`where`: judge, and the bias where a metric is
     used for several; score): a heading a metric and bias, a row a judge with up to three points.
     """
-    look, spec, estimates = style_of(style), SPECS["noise_metrics"], list(estimates)
+    spec = SPECS["noise_metrics"]
+    of = {metric + part: (metric, words) for metric in METRICS for part, (words, _) in PARTS.items()}
     there = {each.id for each in estimates if set(each.where) in ({"judge"}, {"judge", "bias"})}
-    ids = [metric + part for metric in METRICS for part in PARTS if metric + part in there]
+    ids = [id for id in of if id in there]
     shown = pick(estimates, ids or list(METRICS), *spec.where)
+    measured = {(each.id, each.data, *each.where.items()) for each in shown}
     metric_of, placed = dict[str, str](), []
-    for metric, (bias, form) in METRICS.items():
-        mine = [each for each in shown if each.id.removeprefix(metric) in PARTS]
-        measured = {(e.data, e.where["judge"], e.where.get("bias")) for e in mine if e.id == metric}
-        for each in (e for e in mine if (e.data, e.where["judge"], e.where.get("bias")) in measured):
-            head = f"{bias_title(each.where.get('bias', bias))} ({form})"
+    for each in sorted(shown, key=lambda each: list(METRICS).index(of[each.id][0])):
+        metric, part = of[each.id]
+        if (metric, each.data, *each.where.items()) in measured:
+            head = f"{bias_title(each.where.get('bias', METRICS[metric][0]))} ({METRICS[metric][1]})"
             metric_of[head] = metric
-            part = PARTS[each.id.removeprefix(metric)][0]
             placed.append(replace(each, where={"judge": each.where["judge"], "head": head, "part": part}))
-    suffixes = {words: part for part, (words, _) in PARTS.items()}
-    looks = {words: drawn for part, (words, drawn) in PARTS.items() if any(m + part in there for m in METRICS)}
-    rows = [row for row in rows_of(spec, placed, look, looks)
-            if row.estimate or metric_of[row.group] + suffixes[row.series] in there]  # fmt: skip
-    drawn = plot(spec, rows, look, looks)
+    looks = {words: mark for words, mark in PARTS.values() if any(of[id][1] == words for id in ids)}
+    rows = [row for row in rows_of(spec, placed, style_of(style), looks)
+            if row.estimate or (metric_of[row.group], row.series) in [of[id] for id in ids]]  # fmt: skip
     without = dict.fromkeys(METRICS[id][0] for id in METRICS if id in ids and f"{id}_placebo" not in ids)
-    biases, facts = ", ".join(bias_title(bias) for bias in without), ["without"] if without else []
+    biases = ", ".join(bias_title(bias) for bias in without)
     spec = spec._replace(ids={id: id.replace("_", " ") for id in ids})
-    return _finished(spec, drawn, name, shown, estimates, facts, without=biases)
+    near = [_with_bias(each) for each in shown]
+    return draw(spec, estimates, style, name, shown, rows=rows, legend=looks, beside=near, without=biases)
 
 
 def _with_bias(each: Estimate) -> Estimate:
+    """The number at the place of the bias that it is of, where it does not name one."""
     metric = each.id.removesuffix("_placebo").removesuffix("_excess")
-    return replace(each, where={**each.where, "bias": METRICS.get(metric, ("loss_aversion",))[0]})
+    return replace(each, where={"bias": METRICS.get(metric, ("loss_aversion",))[0], **each.where})
 
 
 #: Points of a curve, at most; each stands for about as many pairs as the others.
@@ -261,20 +241,20 @@ def show_anchor_response(
     the line of that slope through their mean. Of more panels than a page holds the slopes alone. `slopes` may
     hold other numbers, such as `odd_share` for the caption.
     """
-    look, spec, estimates = style_of(style), SPECS["anchor_response"], list(slopes)
+    look, spec = style_of(style), SPECS["anchor_response"]
     columns = ("source", "judge", "category", "question_id", "a1", "a2", "a0", "anchor", "low", "high")
     check_columns(pairs, columns, "pairs", rows=0)
-    shown = chosen(spec, estimates)
+    shown = chosen(spec, slopes)
     looks = looks_of(spec, shown, look)
     found = [(row, row.estimate) for row in rows_of(spec, shown, look) if row.estimate]
     if len(found) > most_panels(3, 12, look):
         order = by_value(range(len(found)), {i: each.value for i, (_, each) in enumerate(found)})
-        drawn, facts = plot(spec, [found[i][0] for i in order], look), ["many"]
+        drawn, facts = plot(spec, [found[i][0] for i in order], look), {"many": True}
         reference(drawn.figure.axes[0], 1)
     else:
         drawn, alone = _anchor_panels(pairs, [each for _, each in found], looks, spec.title, look)
-        facts = ["few", "once" if alone == len(found) else "both" if alone else "again"]
-    return _finished(spec, drawn, name, shown, estimates, facts)
+        facts = {"few": True, "again": alone < len(found), "once": alone > 0, "both": 0 < alone < len(found)}
+    return draw(spec, slopes, style, name, shown, drawn=drawn, **dict[str, Any](facts))
 
 
 def _anchor_panels(
@@ -293,18 +273,16 @@ def _anchor_panels(
         notes[panel] = str(slope).replace("-", "\N{MINUS SIGN}")
         found = moved(behind(pairs, slope))
         alone += bool(len(found) and not found.attrs["again"])
+        here = {"panel": panel, "line": judge}
         for x, each in binned(found):
-            rows.append({"panel": panel, "line": judge, "kind": "dot", "x": x, "y": each.value, "low": each.low,
-                         "high": each.high})  # fmt: skip
+            rows.append({**here, "x": x, "dot": each.value, "low": each.low, "high": each.high})
             far = max([far, abs(x), *(abs(y) for y in (each.value, each.low, each.high) if y == y)])
         if len(found) and not math.isnan(slope.value):
             x, y = found["x"].mean(), found["y"].mean()
-            rows += [
-                {"panel": panel, "line": judge, "kind": "line", "x": end, "y": y + slope.value * (end - x)}
-                for end in (found["x"].min(), found["x"].max())
-            ]
+            ends = (found["x"].min(), found["x"].max())
+            rows += [{**here, "x": end, "joined": y + slope.value * (end - x)} for end in ends]
         if not len(found):
-            rows.append({"panel": panel, "line": judge, "kind": "none", "x": 0.0, "y": 0.0})
+            rows.append({**here, "x": 0.0})
 
     def finish_axes(axes: Axes, panel: str) -> None:
         reference(axes, 0, upright=False)
@@ -313,10 +291,9 @@ def _anchor_panels(
         text = axes.text(0.97, 0.04, notes[panel], transform=axes.transAxes, ha="right", fontsize="small")
         text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
 
-    frame = pd.DataFrame(rows, columns=["panel", "line", "kind", "x", "y", "low", "high"])
     across = 3 if len(ranked) > 4 else 2
     axes = ("number shown minus control answer (% of the scale)", "treatment minus control (%)")
-    return plot_curves(frame, looks, look, *axes, finish_axes, across, high=12, title=title), alone
+    return plot_curves(pd.DataFrame(rows), looks, look, *axes, finish_axes, across, high=12, title=title), alone
 
 
 CONDITIONS = {"control": "nothing can be lost", "treatment": "the stake can be lost"}
@@ -329,75 +306,55 @@ def show_acceptance(estimates: Sequence[Estimate], style: str | Style = "paper",
     rates) and `acceptance_threshold` (judge, condition; log): a panel a judge, thresholds at its foot. Of more
     judges than a page holds the thresholds alone, a row a judge.
     """
-    import pandas as pd
-
-    look, spec, estimates = style_of(style), SPECS["acceptance"], list(estimates)
+    look, spec = style_of(style), SPECS["acceptance"]
     rates = pick(estimates, ["acceptance_rate"], *spec.where)
     check_values([each.where["condition"] for each in rates], CONDITIONS, "acceptance_rate: condition")
     fitted = [
         e for e in estimates if e.id == "acceptance_threshold" and {*e.where} - {"bias"} == {"judge", "condition"}
     ]
     looks = looks_of(spec, rates, look)
-    if len(looks) > (most := most_panels(2, 11, look)):
-        if not fitted:
-            raise ValueError(f"more than {most} judges are shown by acceptance_threshold[judge, condition]; none given")
-        shown = fitted
-        drawn = plot(spec, rows_of(spec, fitted, look, {"control": Look(GREY, "h")}), look)
-    else:
-        thresholds = {(each.data, each.where["judge"], each.where["condition"]): each for each in fitted}
-        frame, ends = _gambles(rates, thresholds, looks)
-        shown = [*rates, *fitted]
-        finish_axes = _gamble_axes(sorted({float(each.where["ratio"]) for each in rates}), ends)
-        lines = {**looks, **{f"{judge} control": Look(GREY, "h") for judge in looks}}
-        axes = ("gain divided by stake (log axis)", "accepted (%)")
-        legend = {CONDITIONS["control"]: Look(GREY, "h"), CONDITIONS["treatment"]: Look(INK, "o")}
-        drawn = plot_curves(
-            pd.DataFrame(frame), lines, look, *axes, finish_axes, high=11, legend=legend, title=spec.title
-        )
+    few = len(looks) <= (most := most_panels(2, 11, look))
+    if not few and not fitted:
+        raise ValueError(f"more than {most} judges are shown by acceptance_threshold[judge, condition]; none given")
     # Thresholds are what the picture is for, and come first in its text.
-    shown = sorted(shown, key=lambda each: each.id == "acceptance_rate")
-    facts = ["fitted"] if fitted and len(shown) > len(fitted) else []
-    return _finished(spec, drawn, name, shown, estimates, facts)
+    shown = [*fitted, *rates] if few else fitted
+    drawn = _gambles(rates, fitted, looks, spec.title, look) if few else None
+    near, marks = [_with_bias(each) for each in shown], {"control": Look(GREY, "h")}
+    return draw(spec, estimates, style, name, shown, drawn=drawn, marks=marks, beside=near, fitted=few and fitted)
 
 
 def _gambles(
-    rates: Sequence[Estimate], thresholds: Mapping[tuple[str, str, str], Estimate], looks: Mapping[str, Look]
-) -> tuple[list[dict[str, object]], tuple[float, float]]:
-    """The curves and, at their foot, the thresholds; and the ends of the axis."""
+    rates: Sequence[Estimate], fitted: Sequence[Estimate], looks: Mapping[str, Look], title: str, look: Style
+) -> Drawn:
+    """The curve of each judge and condition, and at their foot the thresholds."""
+    import pandas as pd
+    from matplotlib.ticker import NullLocator
+
     ratios = sorted({float(each.where["ratio"]) for each in rates})
-    ends, frame = (ratios[0] / 1.18, ratios[-1] * 1.18), []
+    ends, rows = (ratios[0] / 1.18, ratios[-1] * 1.18), list[dict[str, object]]()
     several = len({each.data for each in rates}) > 1
-    for judge in looks:
-        for data in by_data(each for each in rates if each.where["judge"] == judge):
-            panel = short(judge, 26) + (f"\n{source_name(data)}" if data == "simulated" or several else "")
-            for foot, condition in ((-12.0, "control"), (-24.0, "treatment")):
-                line = judge if condition == "treatment" else f"{judge} control"
-                here = {"panel": panel, "line": line}
-                mine = [
-                    e for e in rates if (e.data, e.where["judge"], e.where["condition"]) == (data, judge, condition)
-                ]
-                for each in sorted(mine, key=lambda e: float(e.where["ratio"])):
-                    if not math.isnan(each.value):
-                        x = float(each.where["ratio"]) * (1.018 if condition == "treatment" else 1 / 1.018)
-                        point = {**here, "x": x, "y": 100 * each.value}
-                        frame.append({**point, "kind": "line"})
-                        frame.append({**point, "kind": "dot", "low": 100 * each.low, "high": 100 * each.high})
-                fit = thresholds.get((data, judge, condition))
-                if fit is not None and not math.isnan(fit.value) and ends[0] <= math.exp(min(fit.value, 50)) <= ends[1]:
-                    low, high = (math.exp(min(max(bound, -50), 50)) for bound in (fit.low, fit.high))
-                    left, right = max(low, ends[0]), min(high, ends[1])
-                    frame.append(
-                        {**here, "x": math.exp(fit.value), "y": foot, "kind": "dot", "left": left, "right": right}
-                    )
-    return frame, ends
-
-
-def _gamble_axes(ratios: Sequence[float], ends: tuple[float, float]) -> Finish:
-    """What finishes the panel of a judge: a log axis with the ratios that were asked, and a line at one half."""
+    thresholds = {(each.data, each.where["judge"], each.where["condition"]): each for each in fitted}
+    curves: dict[tuple[str, str, str], list[Estimate]] = {}
+    for each in sorted(rates, key=lambda each: float(each.where["ratio"])):
+        curves.setdefault((each.data, each.where["judge"], each.where["condition"]), []).append(each)
+    for judge, data, condition in product(looks, by_data(rates), CONDITIONS):
+        if not any((data, judge) == key[:2] for key in curves):
+            continue
+        panel = short(judge, 26) + (f"\n{source_name(data)}" if data == "simulated" or several else "")
+        treated = condition == "treatment"
+        here = {"panel": panel, "line": judge if treated else f"{judge} control"}
+        for each in curves.get((data, judge, condition), []):
+            if not math.isnan(each.value):
+                x = float(each.where["ratio"]) * (1.018 if treated else 1 / 1.018)
+                y, low, high = (100 * end for end in (each.value, each.low, each.high))
+                rows.append({**here, "x": x, "joined": y, "dot": y, "low": low, "high": high})
+        fit = thresholds.get((data, judge, condition))
+        if fit is not None and not math.isnan(fit.value) and ends[0] <= math.exp(min(fit.value, 50)) <= ends[1]:
+            low, high = (math.exp(min(max(bound, -50), 50)) for bound in (fit.low, fit.high))
+            foot = {"dot": -24.0 if treated else -12.0, "left": max(low, ends[0]), "right": min(high, ends[1])}
+            rows.append({**here, "x": math.exp(fit.value), **foot})
 
     def finish_axes(axes: Axes, panel: str) -> None:
-        from matplotlib.ticker import NullLocator
-
         axes.set_xscale("log")
         axes.set(xlim=ends, ylim=(-33, 106))
         axes.set_yticks([0, 50, 100])
@@ -406,4 +363,8 @@ def _gamble_axes(ratios: Sequence[float], ends: tuple[float, float]) -> Finish:
         axes.set_xticks(ratios[::step], [f"{ratio:g}" for ratio in ratios[::step]])
         reference(axes, 50, upright=False)
 
-    return finish_axes
+    grey, ink = Look(GREY, "h"), Look(INK, "o")
+    lines = {**looks, **{f"{judge} control": grey for judge in looks}}
+    legend = dict(zip(CONDITIONS.values(), (grey, ink), strict=True))
+    axes = ("gain divided by stake (log axis)", "accepted (%)")
+    return plot_curves(pd.DataFrame(rows), lines, look, *axes, finish_axes, high=11, legend=legend, title=title)

@@ -7,7 +7,8 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from itertools import product
+from typing import Any, NamedTuple
 
 from ..types import Estimate
 from ..words import CARD_VERDICTS, CardLine, plain
@@ -162,10 +163,14 @@ def show_judge_forest(
               if any(line.verdict == verdict for line in here)}  # fmt: skip
     numbers, others = [line.estimate for line in here], len(found) - len(here)
     counts = [f"{len(group)} of {source_name(data)}" for data, group in by_data(numbers).items()]
-    values = {"unit": UNITS.get(unit, scale(unit)[1]), "whose": whose, "counts": ", ".join(counts), "others": others}
+    values: dict[str, Any] = {
+        "unit": UNITS.get(unit, scale(unit)[1]),
+        "whose": whose,
+        "counts": ", ".join(counts),
+        "others": others,
+    }
     drawn = plot(spec, rows, look, legend, **values)
-    words = spec.say(["others"] if others else [], more=drawn.words, **values)
-    return drawn.finished(name, words, alt(spec.alt, numbers, most=spec.most))
+    return spec.finished(drawn, name, alt(spec.alt, numbers, most=spec.most), **values)
 
 
 def _verdict_cell(line: CardLine | None, row: str, column: str, data: str) -> Cell:
@@ -185,30 +190,25 @@ def _measure_title(measure: str, lines: Iterable[CardLine]) -> str:
     return "\n".join(textwrap.wrap(measure, 12, break_long_words=False)) + unit
 
 
-def show_judge_card(
-    lines: Sequence[CardLine], most: int = MOST, style: str | Style = "paper", name: str = "judge_card"
-) -> Figure:
+def show_judge_card(lines: Sequence[CardLine], style: str | Style = "paper", name: str = "judge_card") -> Figure:
     """Which judge should be distrusted for what?
 
-    A row a judge, of each source of data at most `most` with the strongest evidence, a column a measure with a
+    A row a judge, of each source of data at most 12 with the strongest evidence, a column a measure with a
     verdict; a cell holds mark, number and interval, of several experiments' the gravest. No line is NothingToDraw.
     """
     look, spec = style_of(style), SPECS["judge_card"]
     if not lines:
         raise NothingToDraw("no line for a judge card")
     # So many rows of two lines fit on a page.
-    found, chosen = cells(lines), shown(lines, min(most, FIT // len({line.estimate.data for line in lines})))
+    found, chosen = cells(lines), shown(lines, min(MOST, FIT // len({line.estimate.data for line in lines})))
     rows = [(data, name_of) for data, names in chosen.items() for name_of in names]
     here = {key: line for key, line in found.items() if key[0] in rows}
-    judged = [
-        m for m in measures(lines) if any(line.measure == m and line.verdict != "described" for line in here.values())
-    ]
-    columns = judged or measures(here.values())
+    judged = {line.measure for line in here.values() if line.verdict != "described"}
+    columns = [each for each in measures(lines) if each in judged] or measures(here.values())
     titles = {measure: _measure_title(measure, here.values()) for measure in columns}
     table = [
         _verdict_cell(here.get(((data, who), measure)), short(who, 22), title, data)
-        for data, who in rows
-        for measure, title in titles.items()
+        for (data, who), (measure, title) in product(rows, titles.items())
     ]
     drawn = plot_table(table, look, "", "Oranges", (0, 1.3), above=True, title=spec.title)
     left = ", ".join(
@@ -216,14 +216,14 @@ def show_judge_card(
         for data, names in ranked(lines).items()
         if len(names) > len(chosen[data])
     )
-    words = spec.say(["left" if left else "", *chosen], left=left, marks=_marks(), more=drawn.words)
     clauses = []
     for data, names in chosen.items():
         facts = {who: [f"{x.measure} {x.verdict} {x.estimate}" for ((d, w), _), x in here.items()
                        if (d, w) == (data, who) and x.verdict != "described"] for who in names}  # fmt: skip
         findings = "; ".join(f"{who}: {', '.join(each) or 'only described'}" for who, each in facts.items())
         clauses.append(f"{source_name(data)}: {findings}.")
-    return drawn.finished(name, words, f"Judge card. {' '.join(clauses)}")
+    words = f"Judge card. {' '.join(clauses)}"
+    return spec.finished(drawn, name, words, left=left, marks=_marks(), simulated="simulated" in chosen)
 
 
 def _marks() -> str:
@@ -264,9 +264,8 @@ def show_audit_card(
         note = f"{MARKS[line.verdict]} {words_of[line.verdict]}{hinted}\n{number(line.estimate)}{bounds}"
         note += f"; {more}" if more else ""
         label = f"{short(line.measure, 30)}\n{short(sides[line.measure], 30)}"
-        rows.append(
-            Row(label, line.estimate, line.estimate.data, look=LOOKS[line.verdict], reach=line.smallest, note=note)
-        )
+        each, mark = line.estimate, LOOKS[line.verdict]
+        rows.append(Row(label, each, each.data, look=mark, reach=line.smallest, note=note))
     drawn = plot(SPECS["audit_card"], rows, look, judge=short(judges.pop(), 48))
     findings = "; ".join(f"{line.measure}: {words_of[line.verdict]}" for line in lines)
     text = alt("Card of one audited judge", [line.estimate for line in lines],
@@ -296,10 +295,12 @@ def show_across_runs(
         who = ", ".join(dict.fromkeys(line.judge for line in here.values()))
         asked.append((plain(run.settings) or short(who, 30), here))
     lines = [line for _, here in asked for line in here.values() if not math.isnan(line.estimate.value)]
-    judged = [m for m in measures(lines) if any(line.measure == m and line.verdict != "described" for line in lines)]
+    judged = {line.measure for line in lines if line.verdict != "described"}
     if not judged:
         raise NothingToDraw("no run has a line of a judge card with a verdict and a number")
-    columns = list(dict.fromkeys((m, line.judge) for m in judged for line in lines if line.measure == m))
+    columns = list(
+        dict.fromkeys((m, line.judge) for m in measures(lines) for line in lines if line.measure == m in judged)
+    )
     fits, left = columns[:MOST_COLUMNS], len(columns[MOST_COLUMNS:])
     table, drawn_lines = [], []
     for data in by_data(line.estimate for line in lines):
@@ -315,6 +316,5 @@ def show_across_runs(
     # A setting is a place of a number as its judge is.
     rows = [replace(x.estimate, where={**x.estimate.where, "run": settings_of}) for settings_of, x in drawn_lines]
     counts = ", ".join(f"{len(group)} of {source_name(data)}" for data, group in by_data(rows).items())
-    values |= {"by": f" ({', '.join(varied)})" if varied else "", "counts": counts, "more": drawn.words}
-    words = spec.say(["several" if len(runs) > 1 else "", "left" if left else ""], **values)
-    return drawn.finished(name, words, alt(spec.alt, rows, most=spec.most))
+    values |= {"by": f" ({', '.join(varied)})" if varied else "", "counts": counts, "several": len(runs) > 1}
+    return spec.finished(drawn, name, alt(spec.alt, rows, most=spec.most), **values)

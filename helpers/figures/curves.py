@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from .intervals import add_legend, legend_lines
+from .intervals import add_legend, legend_lines, look_scales
 from .points import NothingToDraw, short
 from .style import HIGHEST, Drawn, Look, Style, canvas, letters, settings, theme
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+COLUMNS = ("panel", "line", "x", "joined", "dot", "low", "high", "left", "right")
 Finish = Callable[["Axes", str], None]
 
 
@@ -38,8 +39,8 @@ def plot_curves(
 ) -> Drawn:
     """Draw a panel for each `panel` and a line for each `line` of a frame.
 
-    Columns: panel, line (a key of `looks`), kind, x, y; kind "line" is joined, "dot" a point with its interval (low,
-    high; along x: left, right). `finish(axes, panel)` sets what each panel has of its
+    Columns are those of COLUMNS: line is a key of `looks`; at x lie `joined`, which a line runs through, and `dot`, a
+    point with its interval (low, high; along x: left, right). `finish(axes, panel)` sets what each panel has of its
     own: scales, references, words. No row is NothingToDraw.
     """
     import seaborn.objects as so
@@ -54,30 +55,19 @@ def plot_curves(
     with settings(look.rc):
         figure = canvas(look, width, min(height, HIGHEST), title)
         # One frame for all layers: seaborn joins a layer's own frame to that of the plot by position.
-        frame = frame.reset_index(drop=True)
-        kinds = frame["kind"]
-        dots = kinds == "dot"
-        frame = frame.assign(
-            joined=frame["y"].where(kinds == "line"),
-            dot=frame["y"].where(dots),
-            **{end: frame[end].where(dots) if end in frame else math.nan for end in ("low", "high", "left", "right")},
-        )
+        frame = frame.reset_index(drop=True).reindex(columns=COLUMNS)
         frame["known"] = frame["low"].notna() | frame["left"].notna() | (not hollow)
         room = int(0.9 * letters(width, look) / across) - 5
-        plot = so.Plot(frame, color="line", marker="line").theme(theme(look))
+        plot = so.Plot(frame, color="line", marker="line").theme(theme(look.rc))
         if frame["joined"].notna().any():
             plot = plot.add(so.Line(linewidth=look.size / 8, marker=""), x="x", y="joined", marker=None, legend=False)
         thin = so.Range(linewidth=look.size / 8)
         if frame["low"].notna().any():
             plot = plot.add(thin, x="x", ymin="low", ymax="high", legend=False)
         if frame["left"].notna().any():
-            plot = plot.add(thin, y="y", xmin="left", xmax="right", orient="y", legend=False)
+            plot = plot.add(thin, y="dot", xmin="left", xmax="right", orient="y", legend=False)
         plot = plot.add(so.Dot(pointsize=0.6 * look.size), x="x", y="dot", fill="known", legend=False)
-        plot = plot.scale(
-            color={name: each.colour for name, each in looks.items()},
-            marker={name: each.marker for name, each in looks.items()},
-            fill=so.Boolean(),
-        )
+        plot = plot.scale(**look_scales(looks))
         if len(panels) == 1:
             found = [figure.subplots()]
             plot.on(found[0]).plot()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..types import Estimate
 from ..words import display_name, plain
@@ -58,9 +58,8 @@ def show_power(
     drawn = plot(spec, rows, look, legend, **values)
     for axes in drawn.figure.axes:
         axes.set_xlim(left=0)
-    facts = {*drawable["kind"], *(["line"] if wanted is not None else []), *(["others"] if others else [])}
-    words = spec.say(facts, more=drawn.words, **values)
-    return drawn.finished(name, words, alt(spec.title.format(**values), shown, most=spec.most))
+    values |= {"equivalence": "equivalence" in {*drawable["kind"]}, "wanted": wanted}
+    return spec.finished(drawn, name, alt(spec.title.format(**values), shown, most=spec.most), **values)
 
 
 #: How each verdict is drawn, and what it is called; those that hold are small points.
@@ -70,7 +69,6 @@ VERDICTS = {
     "too few": (Look(GREY, "v"), "too few runs"),
     "shown": (Look(GREY, "X"), "not judged"),
 }
-PANELS = ("false alarms", "intervals that miss the truth")
 
 
 def show_calibration(
@@ -88,21 +86,19 @@ def show_calibration(
     size = at["role"].eq("null") | (at["role"].eq("failure") & at["truth"].eq(0))
     kinds, points = at["verdict"].map(lambda verdict: verdict.split(":")[0]), []
     for panel, part, rate in (
-        (PANELS[0], at[size], at["rejected"]),
-        (PANELS[1], at[at["coverage"].notna()], 1 - at["coverage"]),
+        ("false alarms", at[size], at["rejected"]),
+        ("intervals that miss the truth", at[at["coverage"].notna()], 1 - at["coverage"]),
     ):
         for experiment in dict.fromkeys(at["experiment"]):
-            here = part[part["experiment"] == experiment]
-            mine = {
-                kind: [float(rate[i]) for i in here.index[kinds[here.index] == kind]] for kind in ["holds", *VERDICTS]
-            }
-            points.append(
-                Row(experiment, None, "simulated", panel=panel, values=[100 * v for v in mine["holds"]], absent="")
-            )
+            here = part.index[part["experiment"] == experiment]
+            mine = {kind: rate[here[kinds[here] == kind]].dropna() for kind in ("holds", *VERDICTS)}
+            held = [*(100 * mine.pop("holds"))]
+            points.append(Row(experiment, None, "simulated", panel=panel, values=held, absent=""))
             points += [
-                Row(experiment, Estimate(kind, {}, rate_of), "simulated", panel=panel, look=VERDICTS[kind][0])
-                for kind in VERDICTS for rate_of in mine[kind] if rate_of == rate_of
-            ]  # fmt: skip
+                Row(experiment, Estimate(kind, {}, each), "simulated", panel=panel, look=VERDICTS[kind][0])
+                for kind, rates in mine.items()
+                for each in rates
+            ]
     legend = {words: drawn for kind, (drawn, words) in VERDICTS.items() if (kinds == kind).any()}
     drawn = plot(spec, points, look, legend)
     with settings(look.rc):
@@ -117,8 +113,8 @@ def show_calibration(
     many = " to ".join(dict.fromkeys(f"{each:,}" for each in (runs[0], runs[-1])))
     names = {"holds": "holds the rule"} | {kind: words for kind, (_, words) in VERDICTS.items()}
     counted = ", ".join(f"{names.get(kind, kind)}: {count}" for kind, count in counts.items())
-    text = spec.alt.format(numbers=len(at.drop_duplicates(["experiment", "id"])), counted=counted)
-    return drawn.finished(name, spec.say(questions=questions, many=many), text)
+    numbers = len(at.drop_duplicates(["experiment", "id"]))
+    return spec.finished(drawn, name, questions=questions, many=many, numbers=numbers, counted=counted)
 
 
 DIRECTION, SIZE = Look(COLOURS[2], "o"), Look(COLOURS[0], "D")
@@ -135,7 +131,7 @@ def show_published_biases(
     Takes `ratio_scale`, `ratio_scale_absolute` and, as a tick, `ratio_scale_random` (`where`: bias; scores from -1 to
     1): one row a bias, sorted by the first. `invalid` ones have a star, since their metric was corrected later.
     """
-    look, spec, estimates = style_of(style), SPECS["published_biases"], list(estimates)
+    look, spec = style_of(style), SPECS["published_biases"]
     shown = [each for id in ("ratio_scale", "ratio_scale_absolute") for each in pick(estimates, [id], ["bias"])]
     expected = [each for each in estimates if each.id == "ratio_scale_random" and set(each.where) == {"bias"}]
     biases = {each.where["bias"] for each in shown}
@@ -147,21 +143,19 @@ def show_published_biases(
         rows.append(row._replace(label=short(row.label, 27) + star))
     legend = {"mean B: direction": DIRECTION, "mean |B|: either direction, and noise": SIZE}
     legend |= {"mean |B| expected of answers at random": RANDOM} if expected else {}
-    beside = ", beside answers at random" if expected else ""
-    facts = ["expected" if expected else "", "invalid" if biases & {*invalid} else ""]
-    return draw(spec, shown, (), style, name, rows, legend=legend, facts=facts, also=expected, beside=beside)
+    words: dict[str, Any] = {"random": ", beside answers at random" if expected else "", "invalid": biases & {*invalid}}
+    return draw(spec, (), style, name, shown, rows=rows, legend=legend, also=expected, **words)
 
 
 def show_published_models(
-    estimates: Sequence[Estimate], random: str = "Random", style: str | Style = "paper", name: str = "published_models"
+    estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "published_models"
 ) -> Figure:
     """Which models have a larger mean |B| than the one that answers at random?
 
-    Takes `ratio_scale_absolute` (`where`: judge): one row a model, sorted; `random` is the name of that model.
+    Takes `ratio_scale_absolute` (`where`: judge): one row a model, sorted; that one is called "Random".
     """
-    spec, shown = SPECS["published_models"], chosen(SPECS["published_models"], estimates)
+    shown = chosen(SPECS["published_models"], estimates)
     shown.sort(key=lambda each: (each.value != each.value, -each.value, each.where["judge"]))
-    marks = {each.where["judge"]: SIZE for each in shown} | {random: Look(INK, "s")}
-    line = next((each.value for each in shown if each.where["judge"] == random), math.nan)
-    facts = ["random"] if line == line else []
-    return draw(spec._replace(line=line), shown, (), style, name, marks=marks, facts=facts)
+    marks = {each.where["judge"]: SIZE for each in shown} | {"Random": Look(INK, "s")}
+    line = next((each.value for each in shown if each.where["judge"] == "Random"), math.nan)
+    return draw(SPECS["published_models"]._replace(line=line), (), style, name, shown, marks=marks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..types import Estimate
@@ -57,6 +58,8 @@ class _Line(NamedTuple):
 
 
 Place = tuple[str, str, str]
+#: A row, the height of its middle, and that of its number.
+Placed = tuple[Row, float, float]
 
 
 def lines_of(places: Sequence[Place], height: float, room: float) -> tuple[list[_Line], dict[Place, float], int]:
@@ -111,17 +114,10 @@ def fold(name: str) -> str:
 
 
 def plot_intervals(
-    rows: Sequence[Row],
-    look: Style,
-    xlabel: str | Mapping[str, str],
-    line: float | None = 0.0,
-    band: float | None = None,
-    limits: tuple[float, float] | None = None,
-    alike: bool = True,
-    legend: Mapping[str, Look] | None = None,
-    title: str = "",
-    hollow: bool = True,
-) -> Drawn:
+    rows: Sequence[Row], look: Style, xlabel: str | Mapping[str, str], line: float | None = 0.0,
+    band: float | None = None, limits: Sequence[float] = (), alike: bool = True,
+    legend: Mapping[str, Look] | None = None, title: str = "", hollow: bool = True,
+) -> Drawn:  # fmt: skip
     """Draw each number with its 95 % interval: open without one (where `hollow`), words where there is no number.
 
     `line` is the value of no bias, `band` a margin around it, both in printed units; `alike`: all panels have one x
@@ -129,8 +125,7 @@ def plot_intervals(
     """
     if not rows:
         raise points.NothingToDraw("no row to draw")
-    panels = list(dict.fromkeys(row.panel for row in rows))
-    series = list(dict.fromkeys(row.series for row in rows))
+    panels, series = (list(dict.fromkeys(names)) for names in ([row.panel for row in rows], [r.series for r in rows]))
     several = max(ROW, SERIES * len(series) + 0.5, *(2.1 * ("\n" in fold(row.label)) for row in rows))
     height = several + 1.2 * any(row.values for row in rows)
     above = 2.6 + 1.3 * max(panel.count("\n") + 1 for panel in panels) + legend_lines(legend, look.column, look)
@@ -141,6 +136,12 @@ def plot_intervals(
     if left_out:
         height *= CLOSER
         lines, at, left_out = lines_of(places, height, room)
+    middle = (len(series) - 1) / 2
+    placed = [
+        (row, at[place], at[place] + 0.45 * bool(row.values) + SERIES * (series.index(row.series) - middle))
+        for row, place in zip(rows, places, strict=True)
+        if place in at
+    ]
     beside = max(len(part) for each in lines for part in fold(each.words).split("\n"))
     noted = max(len(part) for row in rows for part in row.note.split("\n"))
     heads = [max(PANEL, *map(len, panel.split("\n"))) for panel in panels] if len(panels) > 1 else [26]
@@ -150,20 +151,23 @@ def plot_intervals(
     with settings(look.rc):
         figure = canvas(look, width, min(high, HIGHEST), title)
         wide = (letters(width, look) - beside - noted) / len(panels) - 2
-        axes_of = _marks(figure, rows, at, panels, series, height, look, alike, hollow)
+        size = look.size * (0.6 if len(series) < 3 else 0.5)
+        axes_of = _marks(figure, placed, panels, size, look, alike, hollow)
         for panel, axes in axes_of.items():
             name_lines(axes, lines, height) if panel == panels[0] else axes.tick_params(axis="y", length=0)
             axes.set(xlabel=xlabel.get(panel, "") if isinstance(xlabel, Mapping) else "", ylabel="")
             axes.set_title("")
             folded = (textwrap.fill(part, max(8, int(wide)), break_long_words=False) for part in panel.split("\n"))
             axes.set_title("\n".join(folded), loc="left")
-            if not any(row.panel == panel and _has_number(row) for row in rows):
-                # An axis without a number still shows a scale that means something.
-                axes.set_xlim(*(limits or ((0, 100) if line is None else (line - 10, line + 10))))
-            elif limits:
+            if limits:
                 axes.set_xlim(*limits)
-            else:
+            elif any(
+                r.panel == panel and (r.values or (r.estimate and r.estimate.value == r.estimate.value)) for r in rows
+            ):
                 axes.margins(x=0.06)
+            else:
+                # An axis without a number still shows a scale that means something.
+                axes.set_xlim(*((0, 100) if line is None else (line - 10, line + 10)))
             if line is not None:
                 reference(axes, line)
             if band is not None:
@@ -172,7 +176,8 @@ def plot_intervals(
                 axes.set_xlim(min(low, -1.3 * band), max(high, 1.3 * band))
             axes.grid(axis="x")
             axes.locator_params(axis="x", nbins=max(1, min(7, int(wide / 6))))
-            _words(axes, [row for row in rows if row.panel == panel], at, series, height, panel == panels[-1], wide)
+            here = [each for each in placed if each[0].panel == panel]
+            _words(axes, here, len(series), panel == panels[-1], wide)
         if isinstance(xlabel, str):
             # Of a single panel the label may reach below the names of rows and the notes.
             free = 0.85 * wide + (2 * min(beside, noted) if len(panels) == 1 else 0)
@@ -183,57 +188,35 @@ def plot_intervals(
         return Drawn(figure, look, left_out)
 
 
-def _has_number(row: Row) -> bool:
-    return bool(row.values) or (row.estimate is not None and not math.isnan(row.estimate.value))
-
-
 def reference(axes: Axes, value: float, upright: bool = True) -> None:
     """A thin dashed line at the value of no bias."""
     thin = axes.spines["left"].get_linewidth()
     (axes.axvline if upright else axes.axhline)(value, color=GREY, linewidth=thin, linestyle=(0, (4, 3)), zorder=1)
 
 
-def _shift(row: Row, series: Sequence[str], height: float) -> float:
-    """How far below the middle of its row a number of a series stands."""
-    base = 0.45 if row.values else 0.0
-    return base + SERIES * (series.index(row.series) - (len(series) - 1) / 2)
-
-
 def _marks(
-    figure: Canvas,
-    rows: Sequence[Row],
-    at: Mapping[Place, float],
-    panels: Sequence[str],
-    series: Sequence[str],
-    height: float,
-    look: Style,
-    alike: bool,
+    figure: Canvas, placed: Sequence[Placed], panels: Sequence[str], size: float, look: Style, alike: bool,
     hollow: bool,
-) -> dict[str, Axes]:
+) -> dict[str, Axes]:  # fmt: skip
     """All marks of the figure; returns the axes of each panel."""
     import pandas as pd
     import seaborn.objects as so
 
     # One frame for all layers: seaborn joins a layer's own frame to that of the plot by position.
     marks = []
-    for row in rows:
-        each, place = row.estimate, (row.data, row.group, row.label)
-        if place not in at:
-            continue
-        factor = scale(each.unit)[0] if each is not None else 1
-        y = at[place] + _shift(row, series, height)
-        mark = {"panel": row.panel, "y": y, "look": f"{row.look}"}
+    for row, _, y in placed:
+        each, mark = row.estimate, {"panel": row.panel, "y": y, "look": f"{row.look}"}
         if each is not None and not math.isnan(each.value):
-            ends = {"value": factor * each.value, "low": factor * each.low, "high": factor * each.high}
-            inner = {f"inner_{end}": factor * getattr(row.inner or each, end) for end in ("low", "high") if row.inner}
-            reach = {"reach_low": -factor * row.reach, "reach_high": factor * row.reach}
-            marks.append({**mark, **ends, **inner, **reach, "known": not hollow or not math.isnan(each.low)})
+            factor, inner = scale(each.unit)[0], row.inner or replace(each, low=math.nan, high=math.nan)
+            ends = {"value": each.value, "low": each.low, "high": each.high, "inner_low": inner.low}
+            ends |= {"inner_high": inner.high, "reach_low": -row.reach, "reach_high": row.reach}
+            scaled = {name: factor * end for name, end in ends.items()}
+            marks.append({**mark, **scaled, "known": not hollow or not math.isnan(each.low)})
         for i, value in enumerate(row.values):
             marks.append({**mark, "small": value, "y": y - 0.6 - 0.13 * (i % 5), "known": True})
     frame = pd.DataFrame(marks, columns=COLUMNS)
-    looks = {f"{row.look}": row.look for row in rows}
-    plot = so.Plot(frame, y="y", color="look", marker="look").theme(theme(look))
-    size = look.size * (0.6 if len(series) < 3 else 0.5)
+    looks = {f"{row.look}": row.look for row, _, _ in placed}
+    plot = so.Plot(frame, y="y", color="look", marker="look").theme(theme(look.rc))
     # What lies beneath is drawn first.
     for start, thick, colour in (("reach_", 0.8, BAND), ("inner_", 1 / 3, None), ("", 1 / 6, None)):
         if frame[f"{start}low"].notna().any():
@@ -242,13 +225,7 @@ def _marks(
     if frame["small"].notna().any():
         plot = plot.add(so.Dots(pointsize=0.3 * look.size, fillalpha=0.35, stroke=0.4), x="small", legend=False)
     plot = plot.add(so.Dot(pointsize=size, edgewidth=look.size / 12), x="value", fill="known", legend=False)
-    plot = plot.scale(
-        color={name: each.colour for name, each in looks.items()},
-        marker={name: each.marker for name, each in looks.items()},
-        fill=so.Boolean(),
-        x=so.Continuous(),
-        y=so.Continuous(),
-    )
+    plot = plot.scale(**look_scales(looks), x=so.Continuous(), y=so.Continuous())
     if len(panels) == 1 or not marks:
         found = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         if marks:
@@ -259,23 +236,20 @@ def _marks(
     return dict(zip(panels, found, strict=True))
 
 
-def _words(
-    axes: Axes,
-    rows: Sequence[Row],
-    at: Mapping[Place, float],
-    series: Sequence[str],
-    height: float,
-    last: bool,
-    wide: float,
-) -> None:
+def look_scales(looks: Mapping[str, Look]) -> dict[str, Any]:
+    """The scales of seaborn by which the names of looks become colours and markers, and numbers hollow or not."""
+    import seaborn.objects as so
+
+    colours, markers = ({name: each[part] for name, each in looks.items()} for part in (0, 1))
+    return {"color": colours, "marker": markers, "fill": so.Boolean()}
+
+
+def _words(axes: Axes, placed: Sequence[Placed], series: int, last: bool, wide: float) -> None:
     """Words in the place of numbers, stars, and notes at the right."""
     across = axes.get_yaxis_transform()
     absent: dict[float, dict[float, Row]] = {}
-    for row in rows:
-        y = at.get((row.data, row.group, row.label))
-        if y is None:
-            continue
-        each, place = row.estimate, y + _shift(row, series, height)
+    for row, y, place in placed:
+        each = row.estimate
         if each is None or math.isnan(each.value):
             absent.setdefault(y, {}).setdefault(place, row)
         elif row.star:
@@ -283,15 +257,12 @@ def _words(
             axes.annotate("*", (end, place), (3, -2), textcoords="offset points", va="center", fontweight="bold")
         if row.note and last:
             axes.text(1.03, y, row.note, transform=across, va="center", style="italic", fontsize="small")
+    how: dict[str, Any] = {"transform": across, "ha": "center", "va": "center", "color": SOFT, "fontsize": "small"}
     for y, lost in absent.items():
         # One word for a row of which nothing is known, else one beside each number that is lost.
-        all_lost = len(lost) == len(series)
-        for place, row in [(y, next(iter(lost.values())))] if all_lost else lost.items():
+        for place, row in [(y, next(iter(lost.values())))] if len(lost) == series else lost.items():
             words = "not estimable" if row.estimate is not None else row.absent
-            words = words if len(words) < wide + 2 else points.NOT_ESTIMABLE
-            text = axes.text(
-                0.5, place, words, transform=across, ha="center", va="center", color=SOFT, fontsize="small"
-            )
+            text = axes.text(0.5, place, words if len(words) < wide + 2 else points.NOT_ESTIMABLE, **how)
             text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import statistics
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ..types import Estimate
@@ -29,7 +30,7 @@ from .points import (
     source_name,
     span_of,
 )
-from .specs import SPECS, TITLES, chosen, draw, finish, looks_of, lost_of, show
+from .specs import SPECS, TITLES, Spec, chosen, draw, looks_of
 from .style import COLOURS, GREY, Figure, Look, Style, style as style_of
 from .tiles import LOST, Bar, plot_shares
 
@@ -58,10 +59,10 @@ def show_position_effects(
     candidate; pp): one row a comparison, sorted, a column for each that any comparison has. A judge's
     vendor is that of `judge_vendors`, or the one that its name holds.
     """
-    spec, estimates = SPECS["position_effects"], list(estimates)
-    there = {each.id for each in estimates if set(each.where) == {"judge", "candidate"} and each.value == each.value}
-    shown = [each for each in chosen(spec, estimates) if each.id == EFFECT or each.id in there]
-    return draw(spec, shown, estimates, style, name, vendors=judge_vendors)
+    every = chosen(SPECS["position_effects"], estimates)
+    there = {EFFECT, *(each.id for each in every if not math.isnan(each.value))}
+    shown = [each for each in every if each.id in there]
+    return draw("position_effects", estimates, style, name, shown, vendors=judge_vendors)
 
 
 def show_released_places(
@@ -86,7 +87,8 @@ def show_released_places(
     older = {"source": f"{len(others[EFFECT])} other comparisons", "judge": "median"}
     medians = [Estimate(id, older, number, unit="pp", data="published") for id, number in middle.items()]
     marks = {**marks, "median": OTHERS}
-    return draw(spec, shown, (), style, name, placed=[*shown, *medians], marks=marks, heading=title, since=since)
+    placed = [*shown, *medians]
+    return draw(spec, (), style, name, shown, placed, marks=marks, heading=title, since=since)
 
 
 def show_category_effects(
@@ -97,13 +99,12 @@ def show_category_effects(
     Takes `first_position_effect` (`where`: judge, candidate, category; pp), and that of all questions (judge,
     candidate) where it is given: a heading a comparison, a row a category.
     """
-    spec, estimates = SPECS["category_effects"], list(estimates)
-    split = chosen(spec, estimates)
+    split = chosen(SPECS["category_effects"], estimates)
     here = {(each.data, _pair(each)) for each in split}
     pooled = [each for each in estimates if each.id == EFFECT and set(each.where) == {"judge", "candidate"}]
     shown = [*(each for each in pooled if (each.data, _pair(each)) in here), *split]
     labels = [plain(each.where.get("category", "all questions")) for each in shown]
-    return _grouped("category_effects", shown, labels, estimates, style, name, 0.0, unit="pp")
+    return _grouped(SPECS["category_effects"], shown, labels, estimates, style, name)
 
 
 def show_sensitivity(
@@ -120,13 +121,11 @@ def show_sensitivity(
     """
     if not choices:
         raise ValueError(f"{id}: name the keys of `where` that are choices")
-    estimates = list(estimates)
-    shown = pick(estimates, [id], ["judge", "candidate", *choices])
+    shown, what = pick(estimates, [id], ["judge", "candidate", *choices]), plain(id).replace("_", " ")
     even = {"win_rate": 50.0}.get(id, math.nan if shown[0].unit == "rate" else 0.0)
-    what = plain(id).replace("_", " ")
-    words = {"what": what, "heading": TITLES.get(id, f"The {what} under each choice"), "unit": scale(shown[0].unit)[1]}
+    spec, title = SPECS["sensitivity"]._replace(line=even), TITLES.get(id, f"The {what} under each choice")
     labels = [_choice(each, choices) for each in shown]
-    return _grouped("sensitivity", shown, labels, estimates, style, name, even, **words)
+    return _grouped(spec, shown, labels, estimates, style, name, what=what, heading=title)
 
 
 def _choice(each: Estimate, choices: Sequence[str]) -> str:
@@ -136,26 +135,25 @@ def _choice(each: Estimate, choices: Sequence[str]) -> str:
 
 
 def _grouped(
-    kind: str, shown: Sequence[Estimate], labels: Sequence[str], estimates: Sequence[Estimate], style: str | Style,
-    name: str, line: float, **words: Any,
+    spec: Spec, shown: Sequence[Estimate], labels: Sequence[str], estimates: Sequence[Estimate], style: str | Style,
+    name: str, **words: Any,
 ) -> Figure:  # fmt: skip
     """A heading for each judge and candidate and a row for each number; of many comparisons a column for each label."""
-    spec, columns = SPECS[kind], list(dict.fromkeys(labels))
-    spec = spec._replace(sort_by=columns[0], line=line)
+    columns = list(dict.fromkeys(labels))
+    spec = spec._replace(sort_by=columns[0])
     if len(labels) > MOST_ROWS and len(columns) <= MOST_COLUMNS:
         heads = {label: label.replace("_", " ") if label.isidentifier() else label for label in columns}
         heads = {label: "\n".join(textwrap.wrap(short(head, 36), 12)) for label, head in heads.items()}
         spec = spec._replace(panel=["label"], group=[], row=spec.group, sort="row", values={"label": heads})
     placed = [replace(each, where={**each.where, "label": label}) for each, label in zip(shown, labels, strict=True)]
-    facts = [] if math.isnan(line) else ["line"]
-    return draw(spec, shown, estimates, style, name, placed=placed, facts=facts, line=line, **words)
+    return draw(spec, estimates, style, name, shown, placed, **words)
 
 
 def show_sorted(
     estimates: Sequence[Estimate],
     id: str,
     line: float | None = None,
-    other: Iterable[Estimate] = (),
+    other: Sequence[Estimate] = (),
     style: str | Style = "paper",
     name: str | None = None,
 ) -> Figure:
@@ -164,19 +162,15 @@ def show_sorted(
     Takes estimates of one `id` with equal keys in `where`. `line`: the stored value of no bias, dashed. `other` may
     hold `unreadable_share`, for the caption.
     """
-    estimates = list(estimates)
     keys = {tuple(sorted(each.where)) for each in estimates if each.id == id}
     shown = pick(estimates, [id], *(keys or {()}))
     if len(keys) > 1:
         raise ValueError(f"{id}: keys of places differ; give one set of keys")
-    factor, unit = scale(shown[0].unit)
     ranked = sorted(shown, key=lambda each: (math.isnan(each.value), -each.value, _place(each)))
-    what = plain(id).replace("_", " ")
-    words: dict[str, Any] = {"what": what, "unit": unit, "line": math.nan if line is None else factor * line}
-    words["heading"] = TITLES.get(id, f"The {what} of each {' and '.join(ranked[0].where) or 'file'}")
-    spec = SPECS["sorted"]._replace(line=words["line"])
-    rows, facts = [Row(_place(each), each, each.data) for each in ranked], [] if line is None else ["line"]
-    return draw(spec, ranked, (), style, name or id, rows, lost=other, facts=facts, **words)
+    what, line = plain(id).replace("_", " "), math.nan if line is None else scale(shown[0].unit)[0] * line
+    title = TITLES.get(id, f"The {what} of each {' and '.join(ranked[0].where) or 'file'}")
+    rows, spec = [Row(_place(each), each, each.data) for each in ranked], SPECS["sorted"]._replace(line=line)
+    return draw(spec, other, style, name or id, ranked, rows=rows, beside=other, what=what, heading=title)
 
 
 def _place(each: Estimate) -> str:
@@ -191,10 +185,6 @@ PEOPLE = Look(SOFT, "D")
 VOTES = ("all", "decisive")
 
 
-def _by_source(each: Estimate) -> str:
-    return plain(each.where.get("source", ""))
-
-
 def show_accuracy(
     estimates: Sequence[Estimate], categories: Sequence[str] = (), style: str | Style = "paper", name: str = "accuracy"
 ) -> Figure:
@@ -203,23 +193,17 @@ def show_accuracy(
     Takes `gold_accuracy` (`where`: judge, and source) and, for each of `categories`, `gold_accuracy_by_category`: a
     heading a source, a row a judge, sorted, a column for all and for each category. Dashed: 50 %, where it was tested.
     """
-    spec, estimates = SPECS["accuracy"], list(estimates)
     every = pick(estimates, ["gold_accuracy"], ["judge"], ["source", "judge"])
     parts = [e for e in estimates if e.id == "gold_accuracy_by_category" and e.where["category"] in categories]
-    columns = ["all", *(each for each in categories if any(part.where["category"] == each for part in parts))]
     ranked = sorted(every, key=lambda each: (math.isnan(each.value), -each.value, each.where["judge"]))
-    placed = [
-        replace(each, where={**each.where, "column": column})
-        for column in columns
-        for each in (*ranked, *parts)
-        if each.where.get("category", "all") == column
-    ]
-    tested = {_by_source(each) for each in every if each.p == each.p}
-    others = ", ".join(sorted({_by_source(each) for each in every} - tested))
-    facts = ["tested", "others" if others else "no others"] if tested else []
-    spec, shown = spec._replace(line=spec.line if tested else math.nan), [*every, *parts]
-    after = _counted_by_question(shown)
-    return draw(spec, shown, estimates, style, name, placed=placed, facts=facts, after=after, others=others)
+    split = sorted(parts, key=lambda each: categories.index(each.where["category"]))
+    placed = [replace(e, where={"column": e.where.get("category", "all"), **e.where}) for e in (*ranked, *split)]
+    shown = [*every, *parts]
+    tested = {plain(each.where.get("source", "")) for each in every if each.p == each.p}
+    others = ", ".join(sorted({plain(each.where.get("source", "")) for each in every} - tested))
+    untested = f" (nothing of {others} was tested against it)" if others else ""
+    spec = SPECS["accuracy"]._replace(line=50 if tested else math.nan)
+    return draw(spec, estimates, style, name, shown, placed, untested=untested, after=_counted_by_question(shown))
 
 
 def show_agreement(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "agreement") -> Figure:
@@ -229,10 +213,10 @@ def show_agreement(estimates: Sequence[Estimate], style: str | Style = "paper", 
     and condition with the people of that source beside it, a column for all votes and for those without ties. Where a
     source has several conditions, that of all together is left out.
     """
-    spec, estimates = SPECS["agreement"], list(estimates)
+    spec = SPECS["agreement"]
     every = [each for each in pick(estimates, list(spec.ids), *spec.where) if each.where["votes"] in VOTES]
-    several = {(e.data, _by_source(e)) for e in every if e.where.get("condition") not in (None, "all", "none")}
-    every = [e for e in every if e.where.get("condition") != "all" or (e.data, _by_source(e)) not in several]
+    several = {(e.data, e.where.get("source")) for e in every if e.where.get("condition") not in (None, "all", "none")}
+    every = [e for e in every if e.where.get("condition") != "all" or (e.data, e.where.get("source")) not in several]
     every.sort(key=lambda e: (VOTES.index(e.where["votes"]), math.isnan(e.value), -e.value, e.where["judge"]))
     where = ("source", "condition", "votes")
     people = at_places((each for each in estimates if each.id == "human_human_agreement"), *where)
@@ -247,7 +231,7 @@ def show_agreement(estimates: Sequence[Estimate], style: str | Style = "paper", 
             shown += [number] if number and number not in shown else []
     marks, legend = {"people": PEOPLE}, {"judge": PLAIN, "another person": PEOPLE}
     after = _counted_by_question(shown)
-    return draw(spec, shown, estimates, style, name, placed=placed, marks=marks, legend=legend, after=after)
+    return draw(spec, estimates, style, name, shown, placed, marks=marks, legend=legend, after=after)
 
 
 def _counted_by_question(shown: Sequence[Estimate]) -> str:
@@ -296,48 +280,40 @@ def show_outcome_grid(counts: pd.DataFrame, style: str | Style = "paper", name: 
     count, data); a bar a source, judge and candidate, sorted by how much more often the first place won twice than the
     second. How often each pair of verdicts was given stands in the table of patterns.
     """
-    look, spec = style_of(style), SPECS["outcome_grid"]
+    spec, keys = SPECS["outcome_grid"], ["data", "source", "judge", "candidate"]
     check_columns(counts, COLUMNS, "counts")
     for column in ("game_1", "game_2"):
         check_values(counts[column], GAMES, f"counts: {column}")
     kinds = [kind_name(str(one), str(two)) for one, two in zip(counts["game_1"], counts["game_2"], strict=True)]
     # Signs that no string of pandas can hold are shown as everywhere on figures.
-    names = {column: [plain(each) for each in counts[column]] for column in ("source", "judge", "candidate", "data")}
-    table = counts.assign(kind=kinds, **names)
-    bars, lead, sizes, lost = list[Bar](), dict[int, float](), dict[str, list[int]](), dict[str, int]()
-    for (data, source, judge, candidate), cell in table.groupby(["data", "source", "judge", "candidate"], sort=False):
-        sums, total = cell.groupby("kind")["count"].sum(), int(cell["count"].sum())
-        shares = {kind: float(sums.get(kind, 0)) / max(total, 1) for kind in KINDS}
+    names = {key: [plain(each) for each in counts[key]] for key in keys}
+    table = counts.assign(kind=kinds, **names).pivot_table("count", keys, "kind", "sum", 0, sort=False)
+    table, bars = table.reindex(columns=[*KINDS], fill_value=0).astype(int), list[Bar]()
+    for data, source, judge, candidate in table.index:
+        cell = table.loc[(data, source, judge, candidate)]
         # A path begins with what judge and candidate do not say: the version of the questions.
-        head = plain(source).split("/")[0]
-        group = "" if head in (plain(judge), plain(candidate), plain(data), "asked") else head
-        label = f"{short(judge, 26)}\n{short(candidate, 26)}"
-        if any((bar.data, bar.group, bar.label) == (plain(data), group, label) for bar in bars):
-            group = plain(source)
-        numbers = {kind: f"{100 * share:.0f}" for kind, share in shares.items()}
-        bars.append(Bar(label, shares, plain(data), group, numbers, note=f"n = {total}"))
-        lead[len(bars) - 1] = shares["first twice"] - shares["second twice"]
-        sizes.setdefault(plain(data), []).append(total)
-        lost[plain(data)] = lost.get(plain(data), 0) + int(sums.get(INVALID, 0))
-    bars = [bars[i] for i in by_value(range(len(bars)), lead)]
-    drawn = plot_shares(bars, KINDS, look, "% of comparisons", title=spec.title)
-    parts = [
-        counted(data, each, "comparisons a judge and candidate", lost[data], "comparisons")
-        for data, each in sizes.items()
-    ]
-    clauses = [
-        f"{source_name(bar.data)}, {bar.label.replace(chr(10), ', ')}: "
-        + ", ".join(f"{number} % {kind}" for kind, number in bar.numbers.items())
-        for bar in bars
-    ]
-    words = spec.say(more=drawn.words, data="; ".join(parts))
-    return drawn.finished(name, words, spec.alt.format(clauses="; ".join(clauses)))
+        head, label = source.split("/")[0], f"{short(judge, 26)}\n{short(candidate, 26)}"
+        group = "" if head in (judge, candidate, data, "asked") else head
+        group = source if any((bar.data, bar.group, bar.label) == (data, group, label) for bar in bars) else group
+        bars.append(Bar(label, (cell / max(cell.sum(), 1)).to_dict(), data, group, note=f"n = {cell.sum()}"))
+    lead = {i: bar.shares["first twice"] - bar.shares["second twice"] for i, bar in enumerate(bars)}
+    bars = [bars[i]._replace(numbers={kind: f"{100 * share:.0f}" for kind, share in bars[i].shares.items()})
+            for i in by_value(lead, lead)]  # fmt: skip
+    drawn = plot_shares(bars, KINDS, style_of(style), "% of comparisons", title=spec.title)
+    parts, clauses = [], []
+    for data in dict.fromkeys(table.index.get_level_values("data")):
+        mine, what = table.loc[data], "comparisons a judge and candidate"
+        parts.append(counted(data, mine.sum(axis=1).tolist(), what, mine[INVALID].sum(), "comparisons"))
+    for bar in bars:
+        numbers = ", ".join(f"{number} % {kind}" for kind, number in bar.numbers.items())
+        clauses.append(f"{source_name(bar.data)}, {bar.label.replace(chr(10), ', ')}: {numbers}")
+    return spec.finished(drawn, name, data="; ".join(parts), clauses="; ".join(clauses))
 
 
 def counted(data: str, sizes: Sequence[int], what: str, lost: int, replies: str) -> str:
     """What a caption says of the counts of a source: their sizes, and how many of them could not be read."""
     unreadable = f"unreadable {100 * lost / max(sum(sizes), 1):.1f} % ({lost} of {sum(sizes)} {replies})"
-    return f"{source_name(data)} (n = {span_of(sizes)} {what}, {unreadable})"
+    return f"{source_name(data)} (n = {span_of(sizes) or 0} {what}, {unreadable})"
 
 
 CLASSES = ("no_bias", "weak_bias", "significant_bias")
@@ -354,45 +330,36 @@ def show_class_shares(
     where these are not given the first three with `_published` (of all lines; `where`: judge, candidate; rates);
     `acceptable_rate` gives the interval of what mirrors with any strength. Sorted by the share that is not mirrored.
     """
-    look, spec, estimates, keys = style_of(style), SPECS["class_shares"], list(estimates), ["judge", "candidate"]
-    there = {each.id for each in estimates if set(each.where) == set(keys)}
+    spec = SPECS["class_shares"]
+    at = {(e.data, e.id, _pair(e)): e for e in estimates if set(e.where) == {"judge", "candidate"}}
+    there = {id for _, id, _ in at}
     end = "" if "no_bias" in there or "no_bias_published" not in there else "_published"
     ids = [f"{each}{end}" for each in CLASSES]
-    shown = pick(estimates, ids, keys)
-    at = {(each.data, each.id, _pair(each)): each for each in estimates if set(each.where) == set(keys)}
-    bars = []
+    shown = pick(estimates, ids, ["judge", "candidate"])
+    bars, more = list[Bar](), list[float]()
     for data, group in by_data(shown).items():
-        pairs = {_pair(each) for each in group}
-        for pair in by_value(pairs, {pair: getattr(at.get((data, ids[2], pair)), "value", math.nan) for pair in pairs}):
-            classes = [at.get((data, id, pair)) for id in ids]
-            values = [math.nan if each is None else each.value for each in classes]
-            invalid = None if end else at.get((data, "invalid_share", pair))
-            gone = invalid.value if invalid is not None and not math.isnan(invalid.value) else 0.0
-            if any(math.isnan(value) for value in values):
+        last = {_pair(each): each.value for each in group if each.id == ids[2]}
+        for pair in by_value(map(_pair, group), last):
+            here = {id: each for (source, id, whose), each in at.items() if (source, whose) == (data, pair)}
+            values = [here[id].value if id in here else math.nan for id in ids]
+            invalid = here["invalid_share"].value if "invalid_share" in here and not end else math.nan
+            gone = 0.0 if math.isnan(invalid) else invalid
+            if any(map(math.isnan, values)):
                 bars.append(Bar(pair, {}, data))
                 continue
             shares = dict(zip(CLASS_FILLS, [*(value * (1 - gone) for value in values), gone], strict=True))
+            sure = [here[id] for id in (ids[0], f"acceptable_rate{end}") if id in here and not math.isnan(here[id].low)]
+            lines = [((1 - gone) * each.low, (1 - gone) * each.high) for each in sure]
             numbers = {part: f"{100 * share:.0f}" for part, share in shares.items()}
-            sure = [classes[0], at.get((data, f"acceptable_rate{end}", pair))]
-            lines = [((1 - gone) * e.low, (1 - gone) * e.high) for e in sure if e is not None and not math.isnan(e.low)]
             bars.append(Bar(pair, shares, data, numbers=numbers, lines=lines))
-    drawn = plot_shares(bars, CLASS_FILLS, look, "% of comparisons", title=spec.title)
-    more = [] if end else _beyond(at, ids)
-    facts = ["published"] if end else ["own", *(["compared"] if more else [])]
+            if (stored := here.get(f"{ids[2]}_published")) and not math.isnan(invalid):
+                more.append(100 * (stored.value - shares["not mirrored"]))
+    drawn = plot_shares(bars, CLASS_FILLS, style_of(style), "% of comparisons", title=spec.title)
+    # How many more the published rule calls not mirrored, in pp.
+    compared = f"{max(more):.1f}" if more else ""
     base = "" if end else ". Bars: of all comparisons; numbers here: of those with two readable verdicts"
     spec = spec._replace(ids=dict(zip(ids, CLASS_FILLS, strict=False)))
-    lost = lost_of(spec, estimates, shown)
-    return finish(spec, drawn, name, shown, lost, facts, most=max(more, default=0.0), base=base)
-
-
-def _beyond(at: Mapping[tuple[str, str, str], Estimate], ids: Sequence[str]) -> list[float]:
-    """How many more the published rule calls not mirrored, in pp."""
-    more = []
-    for (data, id, pair), values in at.items():
-        stored, lost = (at.get((data, other, pair)) for other in (f"{ids[2]}_published", "invalid_share"))
-        if id == ids[2] and stored is not None and lost is not None and values.value == values.value:
-            more.append(100 * (stored.value - values.value * (1 - lost.value)))
-    return more
+    return draw(spec, estimates, style, name, shown, drawn=drawn, published=end, compared=compared, base=base)
 
 
 def show_leaderboard_contrast(
@@ -405,7 +372,7 @@ def show_leaderboard_contrast(
     line at its x with its 95 % prediction limits, NaN where none can be fitted; data). A row a model of an own family:
     how far it lies above the third-party line, in the band where third-party models scatter.
     """
-    look, spec, third = style_of(style), SPECS["leaderboard_contrast"], "third party"
+    look, third = style_of(style), "third party"
     check_columns(points, ("model", "family", "judge_x", "judge_y", "x", "y", "line", "low", "high", "data"), "points")
     pair = []
     for column in ("judge_x", "judge_y"):
@@ -425,10 +392,9 @@ def show_leaderboard_contrast(
         rows.append(Row(short(row.model, 28), gap, gap.data, family, look=looks[plain(row.family)],
                         reach=(row.high - row.low) / 2))  # fmt: skip
     rows.sort(key=lambda row: (pair.index(row.estimate.where["judge"]), -row.estimate.value))
-    lost = len(points) - len(complete)
-    values: dict[str, Any] = {"x": pair[0], "y": pair[1], "gone": lost, "counted": (complete["family"] == third).sum()}
-    values |= {"short_x": short(pair[0], 24), "short_y": short(pair[1], 24)}
-    return draw(spec, shown, (), style, name, rows, facts=["lost"] if lost else [], **values)
+    values: dict[str, Any] = {"x": pair[0], "y": pair[1], "counted": (complete["family"] == third).sum()}
+    values |= {"short_x": short(pair[0], 24), "short_y": short(pair[1], 24), "gone": len(points) - len(complete)}
+    return draw("leaderboard_contrast", (), style, name, shown, rows=rows, **values)
 
 
 # --- a judge's own answers --------------------------------------------------------------------------------------------
@@ -442,7 +408,7 @@ def show_baseline_gap(
     Takes `naive_harmful_rate` (`where`: judge; rate), `evaluator_quality_gap` (judge, stratum; pp) and
     `same_text_other_judges` (judge; pp): a column each, judges sorted by the gap of the same label.
     """
-    return show("baseline_gap", estimates, style, name)
+    return draw("baseline_gap", estimates, style, name)
 
 
 def show_obfuscation_slopes(
@@ -453,7 +419,7 @@ def show_obfuscation_slopes(
     Takes `harmful_score` (`where`: judge, by "own" | "third party", arm "repeat" | "edited"; rates, right picks).
     """
     legend = {"the judge itself": PLAIN, "judges of a third vendor": OTHERS}
-    return show("obfuscation_slopes", estimates, style, name, marks={"third party": OTHERS}, legend=legend)
+    return draw("obfuscation_slopes", estimates, style, name, marks={"third party": OTHERS}, legend=legend)
 
 
 def show_dose_curve(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "dose_curve") -> Figure:
@@ -462,10 +428,8 @@ def show_dose_curve(estimates: Sequence[Estimate], style: str | Style = "paper",
     Takes `obfuscation_effect` (`where`: judge, dose; "paraphrase" stands apart), in one unit. 0 words is the repeat
     arm, whose effect is 0 by definition.
     """
-    shown = chosen(SPECS["dose_curve"], estimates)
-    dose = by_number(each.where["dose"] for each in shown)[0]
-    facts = ["doses"] if dose.isdigit() else []
-    return show("dose_curve", estimates, style, name, facts=facts, dose=dose, unit=scale(shown[0].unit)[1])
+    dose = by_number(each.where["dose"] for each in chosen(SPECS["dose_curve"], estimates))[0]
+    return draw("dose_curve", estimates, style, name, dose=dose if dose.isdigit() else "")
 
 
 def show_recognition_against_preference(
@@ -475,7 +439,7 @@ def show_recognition_against_preference(
 
     Takes `recognition_change` and `preference_change` (`where`: judge, dose; pp): a column each.
     """
-    return show("recognition_against_preference", estimates, style, name)
+    return draw("recognition_against_preference", estimates, style, name)
 
 
 PHASES = {"before": Look(GREY, "o"), "after": Look(COLOURS[4], "D")}
@@ -490,7 +454,7 @@ def show_replication(estimates: Sequence[Estimate], style: str | Style = "paper"
     # The same ids stand for single judges and opponents too; the picture is of the totals.
     totals = [each for each in estimates if set(each.where) == {"run", "records", "phase"}]
     legend = {f"{phase} two words were replaced": each for phase, each in PHASES.items()}
-    return show("replication", totals, style, name, marks=PHASES, legend=legend)
+    return draw("replication", totals, style, name, marks=PHASES, legend=legend)
 
 
 OUTCOMES = {"right both ways": COLOURS[5], "split": "#EFEFEF", "wrong both ways": COLOURS[4], "unreadable": LOST}
@@ -507,25 +471,21 @@ def show_outcomes(frame: pd.DataFrame, data: str, style: str | Style = "paper", 
     check_columns(frame, ("judge", "judge_vendor", "kind", "outcome", "count"), "outcomes", rows=0)
     check_values(frame["kind"], ("harmful", "beneficial"), "outcomes: kind")
     check_values(frame["outcome"], OUTCOMES, "outcomes: outcome")
-    counts = frame.astype({"judge": str, "kind": str, "outcome": str})
-    counts = counts.groupby(["judge", "kind", "outcome"])["count"].sum().astype(int)
     vendors = dict(zip(frame["judge"].astype(str), frame["judge_vendor"].astype(str), strict=True))
-    bars, clauses, sizes = [], [], []
-    for judge in judge_looks(vendors, look, vendors):
-        for kind in ("harmful", "beneficial"):
-            cell = {part: int(counts.get((judge, kind, part), 0)) for part in OUTCOMES}
-            total = sum(cell.values())
-            shares = {part: n / max(total, 1) for part, n in cell.items()}
-            numbers = {part: str(n) for part, n in cell.items()}
-            label = f"own answer {'wrong' if kind == 'harmful' else 'right'}"
-            bars.append(Bar(label, shares, data, short(judge, 30), numbers, note=f"{total} items"))
-            clauses.append(f"{plain(judge)}, {kind}: " + ", ".join(f"{n} {part}" for part, n in cell.items()))
-            sizes.append(total)
-    unreadable = int(counts.get((slice(None), slice(None), "unreadable"), counts.iloc[:0]).sum())
+    bars, clauses, sizes, unreadable = list[Bar](), [], list[int](), 0
+    for judge, kind in product(judge_looks(vendors, look, vendors), ("harmful", "beneficial")):
+        mine = frame[(frame["judge"].astype(str) == judge) & (frame["kind"] == kind)]
+        cell = {part: int(mine.loc[mine["outcome"] == part, "count"].sum()) for part in OUTCOMES}
+        total = sum(cell.values())
+        shares = {part: n / max(total, 1) for part, n in cell.items()}
+        numbers = {part: str(n) for part, n in cell.items()}
+        label = f"own answer {'wrong' if kind == 'harmful' else 'right'}"
+        bars.append(Bar(label, shares, data, short(judge, 30), numbers, note=f"{total} items"))
+        clauses.append(f"{plain(judge)}, {kind}: " + ", ".join(f"{n} {part}" for part, n in cell.items()))
+        sizes, unreadable = [*sizes, total], unreadable + cell["unreadable"]
     drawn = plot_shares(bars or [Bar("no such pair", {}, data)], OUTCOMES, look, "share of items (%)", title=spec.title)
-    size = counted(data, sizes or [0], "items a bar", unreadable, "items")
-    words = spec.say(["bars" if bars else "no bar"], more=drawn.words, data=size)
-    return drawn.finished(name, words, spec.alt.format(source=source_name(data), clauses="; ".join(clauses)))
+    size = counted(data, sizes, "items a bar", unreadable, "items")
+    return spec.finished(drawn, name, bars=bars, data=size, source=source_name(data), clauses="; ".join(clauses))
 
 
 def show_funnel(steps: pd.DataFrame, data: str, style: str | Style = "paper", name: str = "funnel") -> Figure:
@@ -542,8 +502,7 @@ def show_funnel(steps: pd.DataFrame, data: str, style: str | Style = "paper", na
         note = f"{row.left} of {total}" if row.lost else f"{row.left}"
         bars.append(Bar(plain(row.step), shares, data, note=note))
         parts.append(f"{plain(row.step)}: {row.left}" + (f", {row.lost} lost ({plain(row.why)})" if row.lost else ""))
-    fills, source = {"left": COLOURS[5], "lost": LOST}, source_name(data)
+    fills = {"left": COLOURS[5], "lost": LOST}
     drawn = plot_shares(bars, fills, look, "% of what the step began with", title=spec.title)
     lost = "; ".join(f"{plain(row.step)}: {plain(row.why)}" for row in steps.itertuples() if row.lost)
-    words = spec.say(["lost"] if lost else [], more=drawn.words, lost=lost, source=source)
-    return drawn.finished(name, words, spec.alt.format(source=source, clauses="; ".join(parts)))
+    return spec.finished(drawn, name, lost=lost, source=source_name(data), clauses="; ".join(parts))

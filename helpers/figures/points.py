@@ -6,7 +6,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..types import Estimate
@@ -69,7 +68,7 @@ def short(name: object, most: int) -> str:
     return name if len(name) <= most else f"{name[: most // 2]}\N{HORIZONTAL ELLIPSIS}{name[-((most - 1) // 2) :]}"
 
 
-def in_order(names: Iterable[str], order: Sequence[str]) -> list[str]:
+def in_order(names: Iterable[Key], order: Sequence[Key]) -> list[Key]:
     """The names without repetition in an order, others after them as they came.
 
     >>> in_order(["mine", "full", "none", "full"], HINTS)
@@ -91,11 +90,9 @@ def by_number(doses: Iterable[str]) -> list[str]:
 def by_value(keys: Iterable[Key], values: Mapping[Key, float]) -> list[Key]:
     """The keys from the largest value to the smallest, those without a number last, ties by name."""
 
-    def rank(key: Key) -> tuple[bool, float, str]:
-        value = values.get(key, math.nan)
-        return math.isnan(value), 0.0 if math.isnan(value) else -value, str(key)
-
-    return sorted(set(keys), key=rank)
+    found = {key: values.get(key, math.nan) for key in keys}
+    lost = {key: math.isnan(value) for key, value in found.items()}
+    return sorted(found, key=lambda key: (lost[key], 0.0 if lost[key] else -found[key], str(key)))
 
 
 def pick(estimates: Iterable[Estimate], ids: Sequence[str], *keys: Iterable[str]) -> list[Estimate]:
@@ -181,37 +178,30 @@ def judge_looks(judges: Iterable[str], look: Style, vendors: Mapping[str, str] |
     return {judge: looks.get(whose[judge] or "", PLAIN) for judge in names}
 
 
-def losses(
-    estimates: Iterable[Estimate], id: str, shown: Sequence[Estimate], *keys: str, also: Sequence[str] = ("judge",)
-) -> list[Estimate]:
-    """The unreadable shares that belong to a figure: those of `id` that agree with one of its numbers on `keys`.
-
-    Their places may hold keys of `also` beyond these, and no others.
+def losses(estimates: Iterable[Estimate], id: str, shown: Sequence[Estimate]) -> list[Estimate]:
+    """The unreadable shares that belong to a figure: those of `id` that agree with one of its numbers in judge, hint,
+    candidate, source and condition, where it has these, and in what else both have. Beside keys of that number their
+    places may name judge, condition and source, but no category: a part.
     """
-    places = {(each.data, *(each.where.get(key) for key in keys)) for each in shown}
-    return [
-        replace(each, id="unreadable_share")
-        for each in estimates
-        if each.id == id and not math.isnan(each.value) and {*each.where} <= {*keys, *also}
-        and (each.data, *(each.where.get(key) for key in keys)) in places
-    ]  # fmt: skip
+
+    def belongs(each: Estimate, to: Estimate) -> bool:
+        common = {*to.where} & {"judge", "hint", "candidate", "source", "condition", *each.where}
+        near = {*to.where, "judge", "condition", "source"} - {"category"}
+        same = all(each.where.get(key) == to.where[key] for key in common)
+        return same and each.data == to.data and {*each.where} <= near
+
+    lost = [each for each in estimates if each.id == id and not math.isnan(each.value)]
+    return [each for each in lost if any(belongs(each, to) for to in shown)]
 
 
-def span_of(sizes: Sequence[int]) -> str:
-    """The smallest and the largest of some counts, in words."""
-    return f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
-
-
-def _span(numbers: Iterable[int], word: str) -> str:
-    numbers = sorted({each for each in numbers if each})
-    if not numbers:
-        return ""
-    words = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
-    return f"{words} {word.removesuffix('s') if numbers == [1] else word}"
+def span_of(sizes: Iterable[int], word: str = "") -> str:
+    """The smallest and the largest of some counts, in words; "" where all are 0."""
+    counts = sorted({each for each in sizes if each})
+    words = " to ".join(f"{count}" for count in dict.fromkeys([*counts[:1], *counts[-1:]]))
+    return f"{words} {word.removesuffix('s') if counts == [1] else word}" if words and word else words
 
 
 def _unreadable(lost: Iterable[Estimate], data: str, counted: str) -> str:
-    lost = [each for each in lost if each.id == "unreadable_share" and not math.isnan(each.value)]
     shares = [each for each in lost if each.data == data and each.n]
     asked = sum(each.n for each in shares)
     if not asked:
@@ -221,23 +211,19 @@ def _unreadable(lost: Iterable[Estimate], data: str, counted: str) -> str:
 
 
 def caption(
-    words: str,
-    shown: Sequence[Estimate],
-    lost: Iterable[Estimate] = (),
-    counted: tuple[str, str, str] = ("judgments", "questions", "judgments"),
-    bare: str = "Open markers",
+    words: str, shown: Sequence[Estimate], lost: Sequence[Estimate], counted: tuple[str, str, str], bare: str
 ) -> str:
     """`words`, then for each data source n, clusters and unreadable share, then what the lines are.
 
     `lost` are shares with their n (see `losses`); `counted` names what a point counts, its clusters, and what could not
     be read; `bare` what has no interval.
     """
-    lost, parts = list(lost), []
+    parts = []
     point, clusters, replies = counted
     for data, group in by_data(shown).items():
-        n = _span((each.n for each in group), f"{point} a point")
+        n = span_of((each.n for each in group), f"{point} a point")
         # Margins do not know their questions; what stands there are votes.
-        units = "" if data == "published" else _span((each.clusters for each in group), clusters)
+        units = "" if data == "published" else span_of((each.clusters for each in group), clusters)
         facts = ", ".join(filter(None, (n and f"n = {n}", units, _unreadable(lost, data, replies))))
         parts.append(f"{source_name(data)} ({facts})")
     sentences = [words, f"Data: {'; '.join(parts)}."]

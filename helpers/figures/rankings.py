@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..stats.standing import LEVEL
 from ..types import Estimate
 from ..words import p_text, plain
 from .curves import plot_curves
@@ -19,22 +20,19 @@ from .points import (
     by_data,
     check_columns,
     in_order,
+    losses,
     pick,
     scale,
     short,
     source_name,
 )
-from .specs import AVERAGE, SPECS, chosen, draw, finish, lost_of, rows_of, show
-from .style import COLOURS, GREY, INK, MARKERS, Figure, Look, Style, style as style_of
+from .specs import AVERAGE, SPECS, Spec, chosen, draw, rows_of
+from .style import COLOURS, GREY, INK, MARKERS, Drawn, Figure, Look, Style, style as style_of
 from .tiles import Cell, plot_table
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-LEVEL = 0.05
-
-# --- experiment 1: whom judges rank first -----------------------------------------------------------------------------
 
 
 def show_self_preference(
@@ -51,7 +49,7 @@ def show_self_preference(
     caption's unreadable share is read from the `unreadable_share` among `unreadable`. No number at all is a
     ValueError.
     """
-    spec, shown = SPECS["self_preference"], list[Estimate]()
+    shown = list[Estimate]()
     for kind, estimates in {"naive": naive, "excess": excess, "logit": logit}.items():
         found = pick(estimates, sorted({each.id for each in estimates}), ["vendor"]) if estimates else []
         odd = next((each for each in found if each.unit != "pp"), None)
@@ -60,8 +58,7 @@ def show_self_preference(
         shown += [replace(each, id=kind) for each in found]
     if not shown:
         raise ValueError("show_self_preference: all three lists of estimates are empty")
-    lost = [each for each in unreadable if each.id == "unreadable_share"]
-    return draw(spec, shown, (), style, name, lost=lost, facts=() if logit else ["no logit"])
+    return draw("self_preference", unreadable, style, name, shown, beside=unreadable)
 
 
 def show_released_own(
@@ -74,7 +71,7 @@ def show_released_own(
     terms = dict.fromkeys(each.where["term"] for each in estimates if each.id == "released_own_rank")
     looks = (Look(GREY, "o"), Look(GREY, "s"), Look(COLOURS[0], "D"), Look(COLOURS[6], "^"))
     marks = dict(zip(terms, looks, strict=False))
-    return show("released_own", estimates, style, name, marks=marks, legend=marks, heading=title)
+    return draw("released_own", estimates, style, name, marks=marks, legend=marks, heading=title)
 
 
 def show_judge_vendor_heatmap(
@@ -89,22 +86,23 @@ def show_judge_vendor_heatmap(
     the one that its name holds).
     """
     look, spec = style_of(style), SPECS["judge_vendor_heatmap"]
-    shown = chosen(spec, list(estimates))
-    rows, vendors = rows_of(spec, shown, look, vendors=judge_vendors), look.looks({e.where["vendor"] for e in shown})
-    cells = [
-        _percent(row, row.estimate is not None and row.look == vendors[row.estimate.where["vendor"]]) for row in rows
-    ]
-    drawn = plot_table(cells, look, str(spec.axis), span=(0, 1.35), title=spec.title)
-    return finish(spec, drawn, name, shown, lost_of(spec, estimates, shown))
+    shown = chosen(spec, estimates)
+    vendors = look.looks({each.where["vendor"] for each in shown})
+    rows = rows_of(spec, shown, look, vendors=judge_vendors)
+    own = [row.estimate for row in rows if row.estimate and row.look == vendors[row.estimate.where["vendor"]]]
+    return draw(spec, estimates, style, name, shown, drawn=_percents(spec, rows, own, look))
 
 
-def _percent(row: Row, outlined: bool) -> Cell:
-    """A rate in %, its interval below it."""
-    each = row.estimate
-    if each is None or math.isnan(each.value):
-        return Cell(row.label, row.panel, math.nan, row.absent if each is None else NOT_ESTIMABLE, row.data)
-    interval = "" if math.isnan(each.low) else f"\n[{100 * each.low:.0f}, {100 * each.high:.0f}]"
-    return Cell(row.label, row.panel, each.value, f"{100 * each.value:.1f}{interval}", row.data, outlined)
+def _percents(spec: Spec, rows: Sequence[Row], outlined: Sequence[Estimate], look: Style) -> Drawn:
+    """A table of rates in %, their intervals below them."""
+    cells = []
+    for row in rows:
+        each, words, value = row.estimate, row.absent, math.nan
+        if each is not None:
+            value, words = each.value, NOT_ESTIMABLE if math.isnan(each.value) else f"{100 * each.value:.1f}"
+            words += "" if math.isnan(each.low) else f"\n[{100 * each.low:.0f}, {100 * each.high:.0f}]"
+        cells.append(Cell(row.label, row.panel, value, words, row.data, value == value and each in outlined))
+    return plot_table(cells, look, spec.axis, span=(0, 1.35), title=spec.title)
 
 
 def show_categories(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "categories") -> Figure:
@@ -113,7 +111,7 @@ def show_categories(estimates: Sequence[Estimate], style: str | Style = "paper",
     Takes `category_self_bias` (`where`: vendor, category; rates), categories sorted by their mean rate over vendors in
     the first data source.
     """
-    return show("categories", estimates, style, name)
+    return draw("categories", estimates, style, name)
 
 
 def show_positions(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "positions") -> Figure:
@@ -127,7 +125,7 @@ def show_positions(estimates: Sequence[Estimate], style: str | Style = "paper", 
         raise ValueError(f"position_effect: slot {', '.join(odd)}; slots are counted '1', '2', ... ('1' = shown first)")
     unit = scale(shown[0].unit)[1]
     what = "rank (logit)" if unit == "logit" else f"being ranked first ({unit})"
-    return show("positions", estimates, style, name, what=what)
+    return draw("positions", estimates, style, name, shown, what=what)
 
 
 def show_tiers(
@@ -137,21 +135,16 @@ def show_tiers(
 
     Takes `tier_preference` or `tier_share` (`where`: vendor and, if given, judge and tier; rates); dashed: one half.
     """
-    spec, every = SPECS["tiers"], chosen(SPECS["tiers"], estimates)
+    every = chosen(SPECS["tiers"], estimates)
     shown = [each for each in every if each.where.get("tier", tier) == tier]
     if not shown:
         raise ValueError(f"no tier shares of tier '{tier}'; there are: {sorted({e.where['tier'] for e in every})}")
     whose = {data: _whose(group, data, estimates) for data, group in by_data(shown).items()}
-    sources = "; ".join(f"{source_name(data)}: {judges}" for data, judges in whose.items())
-    words: dict[str, Any] = {
-        "title_tier": short(tier, 24),
-        "axis_tier": short(tier, 12),
-        "tier": plain(tier),
-        "sources": sources,
-    }
+    values: dict[str, Any] = {"tier": plain(tier), "title_tier": short(tier, 24), "axis_tier": short(tier, 12)}
+    values["sources"] = "; ".join(f"{source_name(data)}: {judges}" for data, judges in whose.items())
     placed = sorted(shown, key=lambda each: each.where.get("judge", ""))
-    facts = ["several"] if len(set(whose.values())) > 1 else []
-    return draw(spec, shown, estimates, style, name, placed=placed, facts=facts, **words)
+    several = len({*whose.values()}) > 1
+    return draw("tiers", estimates, style, name, shown, placed, several=several, **values)
 
 
 def _whose(group: Sequence[Estimate], data: str, estimates: Sequence[Estimate]) -> str:
@@ -161,17 +154,14 @@ def _whose(group: Sequence[Estimate], data: str, estimates: Sequence[Estimate]) 
     return f"{', '.join(judges)} alone" if judges else f"all {count or ''} judges pooled".replace("  ", " ")
 
 
-# --- experiment 2: hints ----------------------------------------------------------------------------------------------
-
-
 def show_hint_slopes(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "hint_slopes") -> Figure:
     """Does a vendor's judge rank its own vendor first more or less often when authors are named?
 
     Takes `self_bias` (`where`: vendor, hint; rates), hints in the order none, self, competitors, full, swapped, others.
     """
-    spec = SPECS["hint_slopes"]
-    lost = lost_of(spec, estimates, chosen(spec, estimates))
-    return show("hint_slopes", estimates, style, name, by_group=by_group(lost))
+    shown = chosen(SPECS["hint_slopes"], estimates)
+    lost = by_group(losses(estimates, "unreadable_share", shown))
+    return draw("hint_slopes", estimates, style, name, shown, by_group=lost)
 
 
 def by_group(lost: Sequence[Estimate]) -> str:
@@ -208,7 +198,8 @@ def show_hint_effects(
         raise ValueError(
             f"conclusions are words a hint; hint_effect is of {', '.join(sorted(effects))}: filter it first"
         )
-    lost = lost_of(spec, estimates, [*shown, *(replace(each, where={"hint": "none"}) for each in shown)])
+    bare = [replace(each, where={"hint": "none"}) for each in shown]
+    after = f"{by_group(losses(estimates, spec.lost, [*shown, *bare]))} {note}".rstrip()
     shown += [each for each in estimates if each.id == "name_effect" and set(each.where) == {"vendor"}]
     wide = at_places((each for each in estimates if each.id == "hint_effect_90"), "hint")
     rows = []
@@ -218,8 +209,7 @@ def show_hint_effects(
         word = (conclusions or {}).get(hint, "") if row.data in effects else ""
         head = f"{row.group} against none" if row.group else "shown under the own name"
         rows.append(row._replace(group=head, inner=wide.get((row.data, "hint_effect_90", hint)), note=word))
-    after = f"{by_group(lost)} {note}".rstrip()
-    figure = draw(spec, shown, (), style, name, rows, lost=lost, after=after, band=margin_pp)
+    figure = draw(spec, estimates, style, name, shown, rows=rows, band=margin_pp, beside=bare, after=after)
     ending = "".join(f" {hint}: {word}." for hint, word in (conclusions or {}).items())
     return replace(figure, alt=figure.alt + ending)
 
@@ -233,16 +223,13 @@ def show_category_groups(
     all equal to it.
     """
     look, spec = style_of(style), SPECS["category_groups"]
-    shown = chosen(spec, list(estimates))
-    least: dict[tuple[str, str], float] = {}
-    for each in (each for each in shown if not math.isnan(each.value)):
-        place = each.data, each.where["category"]
-        least[place] = min(each.value, least.get(place, math.inf))
+    shown = chosen(spec, estimates)
+    falling = sorted((each for each in shown if not math.isnan(each.value)), key=lambda each: -each.value)
+    least = {(each.data, each.where["category"]): each.value for each in falling}
     # Sums of the same counts may differ in the last digit.
-    lowest = [each for each in shown if each.value <= least.get((each.data, each.where["category"]), 0) + 1e-12]
-    cells = [_percent(row, row.estimate in lowest) for row in rows_of(spec, shown, look)]
-    drawn = plot_table(cells, look, str(spec.axis), span=(0, 1.35), title=spec.title)
-    return finish(spec, drawn, name, shown, lost_of(spec, estimates, shown))
+    lowest = [each for each in falling if each.value <= least[each.data, each.where["category"]] + 1e-12]
+    drawn = _percents(spec, rows_of(spec, shown, look), lowest, look)
+    return draw(spec, estimates, style, name, shown, drawn=drawn)
 
 
 FLOOR = Look(COLOURS[6], "|")
@@ -264,14 +251,14 @@ def show_group_metrics(
         floor = floors.get((row.data, f"{each.id}_noise_floor", each.where["hint"])) if each else None
         rows += [row, row._replace(estimate=floor, look=FLOOR)] if floor else [row]
     legend = {"metric": PLAIN, "noise floor": FLOOR} if floors else None
-    facts = ["noise"] if floors else []
-    return draw(spec, shown, estimates, style, name, rows, legend=legend, facts=facts, also=[*floors.values()])
+    names = {f"{id}_noise_floor": f"noise floor of {words}" for id, words in spec.ids.items()}
+    spec = spec._replace(ids={**spec.ids, **names})
+    also = [*floors.values()]
+    return draw(spec, estimates, style, name, shown, rows=rows, legend=legend, also=also, noise=floors)
 
 
 #: No vendor of the published runs has these colours.
-LINES = tuple(
-    Look(colour, marker) for colour, marker in zip((*COLOURS[3:7], INK, GREY, COLOURS[8]), MARKERS, strict=False)
-)
+LINES = tuple(map(Look, (*COLOURS[3:7], INK, GREY, COLOURS[8]), MARKERS))
 
 
 def show_discordance(curves: pd.DataFrame, style: str | Style = "paper", name: str = "discordance") -> Figure:
@@ -291,16 +278,11 @@ def show_discordance(curves: pd.DataFrame, style: str | Style = "paper", name: s
         raise ValueError(f"share and p lie between 0 and 1; row {outside.index[0]} has {dict(outside.iloc[0])}")
     hints = in_order(curves["hint"], HINTS)
     looks = {hint: LINES[i % len(LINES)] for i, hint in enumerate(hints)}
-    lines = pd.DataFrame(
-        {"panel": "", "line": points["hint"], "kind": "line", "x": 100 * points["share"], "y": points["p"]}
-    )
+    every = points.groupby("hint").cumcount()
     # A marker at other places of each line, so that none hides another.
-    dots = lines[
-        [
-            i % 20 == 3 * hints.index(hint)
-            for i, hint in zip(points.groupby("hint").cumcount(), points["hint"], strict=True)
-        ]
-    ]
+    marked = [i % 20 == 3 * hints.index(hint) for i, hint in zip(every, points["hint"], strict=True)]
+    columns = {"line": points["hint"], "x": 100 * points["share"], "joined": points["p"]}
+    frame = pd.DataFrame({"panel": "", **columns, "dot": points["p"].where(marked)})
 
     def finish_axes(axes: Axes, panel: str) -> None:
         reference(axes, LEVEL, upright=False)
@@ -314,22 +296,18 @@ def show_discordance(curves: pd.DataFrame, style: str | Style = "paper", name: s
         shown[short(hint, 24) + ("" if len(line) else " (not estimable)")] = looks[hint]
         clauses.append(_p_curve(plain(hint), line))
     axes = ("pairs whose verdict changed (%), not published", "p of the difference to none")
-    frame = pd.concat([lines, dots.assign(kind="dot")]) if len(lines) else lines
     drawn = plot_curves(frame, looks, look, *axes, finish_axes, high=20, legend=shown, title=spec.title, hollow=False)
     counts = (points["changed"] / points["share"]).round() if "changed" in points else ()
     n = f" (n = {', '.join(f'{count:.0f}' for count in sorted(set(counts)))} pairs a line)" if len(counts) else ""
     text = f"Line plot of p against the share of changed verdicts, published counts. {' '.join(clauses)}"
-    return drawn.finished(name, spec.say(n=n), text)
+    return spec.finished(drawn, name, text, n=n)
 
 
 def _p_curve(hint: str, line: pd.DataFrame) -> str:
     """One line in words: where it begins and ends, and up to which share it stays below the level."""
     if line.empty:
         return f"{hint}: not estimable."
-    first, last = line.iloc[0], line.iloc[-1]
     below = line[line["p"] < LEVEL]["share"]
     crossed = f"below {LEVEL} up to a share of {100 * below.max():.1f} %" if len(below) else f"nowhere below {LEVEL}"
-    return (
-        f"{hint}: p {p_text(first['p'])} at {100 * first['share']:.1f} % to p {p_text(last['p'])} at "
-        f"{100 * last['share']:.1f} %, {crossed}."
-    )
+    start, end = (f"p {p_text(each['p'])} at {100 * each['share']:.1f} %" for each in (line.iloc[0], line.iloc[-1]))
+    return f"{hint}: {start} to {end}, {crossed}."

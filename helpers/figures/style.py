@@ -7,7 +7,7 @@ import textwrap
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -65,9 +65,7 @@ class Style:
             "axes.linewidth": thin,
             "axes.spines.top": False,
             "axes.spines.right": False,
-            "axes.unicode_minus": True,
             "axes.axisbelow": True,
-            "axes.grid.axis": "both",
             "grid.color": "#E6E6E6",
             "grid.linewidth": thin,
             **{f"{axis}tick.{what}": INK for axis in "xy" for what in ("color", "labelcolor")},
@@ -77,11 +75,8 @@ class Style:
             "lines.linewidth": self.size / 6,
             "lines.markersize": self.size * 0.6,
             "lines.solid_capstyle": "butt",
-            "figure.facecolor": "white",
-            "axes.facecolor": "white",
             # An opaque ground keeps figures readable in a dark editor.
             "savefig.facecolor": "white",
-            "savefig.transparent": False,
             "figure.dpi": 200,
             "savefig.dpi": 200,
             "pdf.fonttype": 42,
@@ -129,17 +124,22 @@ def style(name: str | Style = "paper", vendors: Iterable[str] = ()) -> Style:
         return name
     if name not in _STYLES:
         raise ValueError(f"no figure style '{name}'; there are: {', '.join(_STYLES)}")
-    plain = _STYLES[name]
-    return Style(plain.name, plain.column, plain.text, plain.size, tuple(vendors))
+    return replace(_STYLES[name], vendors=tuple(vendors))
+
+
+def theme(rc: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings `rc` over matplotlib's defaults, whatever the user has set; seaborn.objects would bring its own."""
+    import matplotlib
+
+    return {key: each for key, each in matplotlib.rcParamsDefault.items() if not key.startswith(_PERSONAL)} | {**rc}
 
 
 @contextmanager
 def settings(rc: Mapping[str, Any]) -> Iterator[None]:
-    """Draw with matplotlib's defaults and `rc`, whatever the user has set; theirs come back afterwards."""
+    """Draw with matplotlib's defaults and `rc`; the user's settings come back afterwards."""
     import matplotlib
 
-    plain: Any = {key: each for key, each in matplotlib.rcParamsDefault.items() if not key.startswith(_PERSONAL)}
-    with matplotlib.rc_context(plain | {**rc}), warnings.catch_warnings():
+    with matplotlib.rc_context(theme(rc)), warnings.catch_warnings():
         # seaborn 0.13 passes a keyword that pandas 3 has no use for.
         warnings.filterwarnings("ignore", "The copy keyword is deprecated", DeprecationWarning)
         yield
@@ -204,28 +204,6 @@ def canvas(look: Style, width: float, height: float, title: str = "") -> Canvas:
         words = textwrap.fill(title, int(0.9 * letters(width, look)))
         figure.suptitle(words, x=0.01, ha="left", fontsize=look.size, fontweight="bold")
     return figure
-
-
-def theme(look: Style) -> dict[str, Any]:
-    """The settings of a style for seaborn.objects, which would bring its own."""
-    import matplotlib
-
-    groups = [
-        "axes",
-        "figure",
-        "font",
-        "grid",
-        "hatch",
-        "legend",
-        "lines",
-        "markers",
-        "patch",
-        "text",
-        "xtick",
-        "ytick",
-    ]
-    plain: Any = {key: each for key, each in matplotlib.rcParamsDefault.items() if key.split(".")[0] in groups}
-    return {**plain, **look.rc}
 
 
 @dataclass(frozen=True)

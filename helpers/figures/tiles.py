@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import product
+from typing import Any, NamedTuple
 
 from .intervals import LONGEST, add_legend, fold, legend_lines, lines_of, name_lines
 from .points import SOFT, SOURCES, NothingToDraw, in_order, short, source_name
 from .style import HIGHEST, INK, Drawn, Style, canvas, letters, settings, theme
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from matplotlib.colors import Colormap
 
 #: Fills on which numbers are white, and that of what could not be read or was lost.
 DARK, LOST = ("#D55E00",), "#D9D9D9"
@@ -35,7 +31,7 @@ def plot_table(
     cells: Sequence[Cell],
     look: Style,
     xlabel: str,
-    colours: str | Colormap = "Blues",
+    colours: str = "Blues",
     span: tuple[float, float] = (0.0, 1.0),
     above: bool = False,
     title: str = "",
@@ -44,7 +40,6 @@ def plot_table(
 
     `above`: names of columns stand above the table, upright where they are long. No cell is NothingToDraw.
     """
-    import numpy as np
     import pandas as pd
     import seaborn as sns
     from matplotlib.patches import Rectangle
@@ -63,9 +58,9 @@ def plot_table(
         share = max(1, int(most * len(mine) / len({(cell.data, cell.row) for cell in cells})))
         index += [(data, "")] * named + [(data, row) for row in mine[:share]]
         left_out += len(mine[share:])
-    at: dict[Hashable, Cell] = {((cell.data, cell.row), cell.column): cell for cell in cells}
-    values = pd.DataFrame([[getattr(at.get((row, c)), "value", math.nan) for c in columns] for row in index])
-    words = pd.DataFrame([[getattr(at.get((row, c)), "words", "") for c in columns] for row in index])
+    at = {((cell.data, cell.row), cell.column): cell for cell in cells}
+    grid = [[at.get((row, column), Cell("", "", math.nan, "")) for column in columns] for row in index]
+    values = pd.DataFrame([[cell.value for cell in line] for line in grid])
     names = [source_name(data) if not row else fold(row) for data, row in index]
     widest = max(len(part) for cell in cells for part in cell.words.split("\n"))
     labels = ["\n".join(short(part, LONGEST) for part in column.split("\n")) for column in columns]
@@ -82,13 +77,14 @@ def plot_table(
         size = max(6.0, min(1.0, room / (widest + 1)) * look.size)
         how = {"cmap": colours, "vmin": span[0], "vmax": span[1], "cbar": False, "linewidths": 0.6, "ax": axes}
         if values.notna().any(axis=None):
+            words = pd.DataFrame([[cell.words for cell in line] for line in grid])
             sns.heatmap(values, annot=words, fmt="", annot_kws={"fontsize": size, "linespacing": 1.05}, **how)
         axes.set(xlim=(0, len(columns)), ylim=(len(index), 0))
-        for (i, j), value in np.ndenumerate(values.to_numpy(dtype=float)):
-            cell = at.get((index[i], columns[j]))
-            if cell and math.isnan(value):
+        for i, j in product(range(len(index)), range(len(columns))):
+            cell = grid[i][j]
+            if math.isnan(cell.value):
                 axes.text(j + 0.5, i + 0.5, cell.words, ha="center", va="center", color=SOFT, fontsize=size)
-            if cell and cell.outlined:
+            if cell.outlined:
                 box: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": look.size / 6, "zorder": 3}
                 axes.add_patch(Rectangle((j + 0.03, i + 0.04), 0.94, 0.92, **box))
         axes.set_xticks([j + 0.5 for j in range(len(columns))], labels, rotation=90 if upright else 0, fontsize="small")
@@ -126,8 +122,8 @@ def plot_shares(bars: Sequence[Bar], fills: Mapping[str, str], look: Style, xlab
     if not bars:
         raise NothingToDraw("no bar to draw")
     height = 1.5 + 0.9 * max(bar.label.count("\n") for bar in bars)
-    shown = {part: {"facecolor": colour} for part, colour in fills.items() if any(bar.shares.get(part) for bar in bars)}
-    shown = shown or {part: {"facecolor": colour} for part, colour in fills.items()}
+    parts_of = [part for part in fills if any(bar.shares.get(part) for bar in bars)] or list(fills)
+    shown = {part: {"facecolor": fills[part]} for part in parts_of}
     above = 4.0 + legend_lines(shown, look.column, look) + 1.3 * (len(title) > 45)
     room = HIGHEST * 72 / look.size / 1.25 - above - 2.5
     lines, at, left_out = lines_of([(bar.data, bar.group, bar.label) for bar in bars], height, room)
@@ -139,28 +135,20 @@ def plot_shares(bars: Sequence[Bar], fills: Mapping[str, str], look: Style, xlab
     with settings(look.rc):
         figure = canvas(look, width, min(high, HIGHEST), title)
         axes = figure.subplots()
-        # One frame for all layers: seaborn joins a layer's own frame to that of the plot by position.
-        rows: list[dict[str, object]] = []
-        for bar in drawn:
-            y = at[bar.data, bar.group, bar.label]
-            rows += [
-                {"share": 100 * bar.shares[part], "y": y, "part": part} for part in fills if bar.shares.get(part, 0) > 0
-            ]
-            for i, (low, high) in enumerate(bar.lines):
-                rows.append({"y": y + 0.6 * (i - (len(bar.lines) - 1) / 2), "low": 100 * low, "high": 100 * high})
-        frame = pd.DataFrame(rows, columns=["share", "y", "part", "low", "high"])
-        parts = frame[frame["share"].notna()]
         # Bars are stacked by their own frame, which holds no interval.
-        if len(parts):
+        parts, ends = [], []
+        for bar in drawn:
+            y, middle = at[bar.data, bar.group, bar.label], (len(bar.lines) - 1) / 2
+            parts += [(100 * bar.shares[part], y, part) for part in fills if bar.shares.get(part, 0) > 0]
+            ends += [(y + 0.6 * (i - middle), 100 * low, 100 * high) for i, (low, high) in enumerate(bar.lines)]
+        if parts:
             mark = so.Bar(width=0.75, alpha=1, edgecolor="white", edgewidth=0.6)
-            plot = (
-                so.Plot(parts, x="share", y="y", color="part")
-                .theme(theme(look))
-                .add(mark, so.Stack(), orient="y", legend=False)
-            )
+            plot = so.Plot(pd.DataFrame(parts, columns=["share", "y", "part"]), x="share", y="y", color="part")
+            plot = plot.theme(theme(look.rc)).add(mark, so.Stack(), orient="y", legend=False)
             plot.scale(color=dict(fills), y=so.Continuous()).on(axes).plot()
-        if frame["low"].notna().any():
-            plot = so.Plot(frame[frame["low"].notna()], y="y", xmin="low", xmax="high").theme(theme(look))
+        if ends:
+            plot = so.Plot(pd.DataFrame(ends, columns=["y", "low", "high"]), y="y", xmin="low", xmax="high")
+            plot = plot.theme(theme(look.rc))
             for colour, thick in (("white", 0.5), (INK, 0.18)):
                 plot = plot.add(so.Range(color=colour, linewidth=thick * look.size), orient="y", legend=False)
             plot.on(axes).plot()
