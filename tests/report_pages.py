@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import pandas as pd
 from bs4 import BeautifulSoup
 
-from helpers.report import pages, results
-from helpers.report.verdicts import Verdicts, of_run
+from helpers.report import pages
+from helpers.report.runs import Run, find_runs
+from helpers.report.verdicts import of_run
 from tests.case_tables import load_cases
 from tests.payloads import PAYLOADS
 from tests.runs import asked
@@ -92,8 +94,15 @@ def write_results(folder: Path, book: Any, name: str = "mt_bench_blind", data: s
     return folder
 
 
+def results(folders: list[Path] | None = None) -> list[Run]:
+    """The runs of a report, of which none is skipped."""
+    runs, skipped = find_runs(folders)
+    assert skipped == []
+    return runs
+
+
 @cache
-def small_verdicts() -> tuple[Verdicts, ...]:
+def small_verdicts() -> tuple[tuple[pd.DataFrame, str], ...]:
     """The marked verdicts of small runs on simulated judges, each of another form or on other texts."""
     names = ("mt_bench_blind", "arena_hard_position_bias", "cognitive_biases", "verbosity_style")
     return tuple(of_run(asked(name, question_limit=12), name) for name in names)

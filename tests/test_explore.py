@@ -19,7 +19,7 @@ from hypothesis import given, settings, strategies as st
 
 from helpers import explore, paths, run
 from helpers.explore import UNMARKED
-from helpers.report.fragments import Place, shown
+from helpers.report.shown import Words, clean, closed
 from helpers.run import Asked
 from helpers.tables import NOTHING, Table, View, format_table, render_html, render_text
 from helpers.types import Completion, Judgment, Trial
@@ -336,10 +336,10 @@ def test_numbers_stand_on_the_right_with_their_units_and_texts_on_the_left() -> 
     left = {"judge": ["a", "b"], "key": ["3fbebd166013", "12"], "interval": ["1 [0, 2]", "2"], "none": ["", None]}
     page = render_html(pd.DataFrame({**right, **left}))
     assert sides_of(page) == ["text-align: right;"] * 5 + ["text-align: left;"] * 4
-    inside = BeautifulSoup(str(shown(page, Place())), "html.parser")
+    inside = BeautifulSoup(clean(closed(page)), "html.parser")
     marked = [cell.get("class") for cell in inside.find("tbody").find("tr").find_all("td")]
     assert marked == [["number"]] * 5 + [None] * 4, "so they stand in the report"
-    long = BeautifulSoup(str(shown(render_html(pd.DataFrame({"why": ["word " * 20]})), Place())), "html.parser")
+    long = BeautifulSoup(Words("x").boxed(closed(render_html(pd.DataFrame({"why": ["word " * 20]})))), "html.parser")
     assert long.find("td").get("class") == ["long"], "and long texts get room there"
 
 
@@ -351,7 +351,7 @@ def test_a_hostile_text_is_words_wherever_it_stands(name: str) -> None:
     page = render_html(frame)
     assert alive(page.replace("\u200d", "")) == alive(Table("x", frame, text)._repr_html_().replace("\u200d", "")) == []
     # The report has nothing that sets formulas.
-    acting = [each for each in alive(str(shown(page, Place()))) if not each.startswith("formula")]
+    acting = [each for each in alive(clean(closed(page))) if not each.startswith("formula")]
     assert acting == []
     assert unseen(render_text(frame).replace("\u200d", "")) == []
 

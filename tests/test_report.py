@@ -12,6 +12,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import mistune
 import nbformat
@@ -23,17 +24,19 @@ from helpers import paths
 from helpers.claims import COLUMNS, count_claims, load_claims
 from helpers.config import experiment_names
 from helpers.explain import sections
-from helpers.report import Result, fragments, pages, results, write
-from helpers.report.fragments import Place
-from helpers.report.pages import word_groups
+from helpers.figures.points import SOURCES
+from helpers.report import pages, shown, verdicts
+from helpers.report.pages import write
+from helpers.report.runs import Run, find_runs
+from helpers.run.control import KINDS
 from helpers.run.notebooks import available
 from helpers.types import OUTCOMES as EVERY_OUTCOME
-from tests.cells import code_cells
+from helpers.words.numbers import UNITS
 from tests.kernels import recuse
-from tests.report_pages import addresses, png, report_files, soup, write_results
+from tests.report_pages import addresses, png, report_files, results, small_verdicts, soup, write_results
 
 BOOKS = {path.parent.name: path for path in sorted(paths.EXPERIMENTS.glob("*/report.ipynb"))}
-FIXED = ("index", "judges", "verdicts", "downloads", "reference", "functions", "glossary")
+FIXED = ("index", "judges", "verdicts", "numbers", "glossary")
 PAGES = [*(f"{name}.html" for name in (*FIXED, *BOOKS))]
 every_page = pytest.mark.parametrize("name", PAGES)
 every_book = pytest.mark.parametrize("name", BOOKS)
@@ -93,7 +96,7 @@ def test_the_policy_of_a_page_lets_in_its_own_script_and_style_only(files: dict[
         "default-src": "'none'",
         "script-src": hashed(script),
         "style-src": hashed(style),
-        "img-src": "'self' data:",
+        "img-src": "data:",
         "base-uri": "'none'",
         "form-action": "'none'",
     }
@@ -116,14 +119,15 @@ def test_nothing_on_a_page_acts_or_loads_from_elsewhere(files: dict[str, bytes],
         loaded += [element["href"]] if element.name == "link" else []
     assert acting == []
     assert [each for each in loaded if not each.startswith("data:image/png;base64,") and each != "data:,"] == []
-    assert b"@import" not in files[name] and b"url(" not in files[name].partition(b"</style>")[0]
+    style = files[name].partition(b"</style>")[0]
+    assert b"@import" not in files[name] and not re.search(rb"url\((?![\"']?data:)", style)
     elements = {element.name for element in page(files, name).find_all(True)}
     assert not elements & {"iframe", "object", "embed", "svg", "base", "template", "noscript", "audio", "video"}
 
 
 @every_page
 def test_every_link_leads_somewhere(files: dict[str, bytes], name: str) -> None:
-    for link in page(files, name).find_all("a"):
+    for link in page(files, name).find_all("a", href=True):
         href = link["href"]
         if re.match("https?:", href):
             assert link["rel"] == ["noopener", "noreferrer"]
@@ -183,12 +187,10 @@ def test_every_figure_is_there_with_words_and_files(files: dict[str, bytes], nam
         assert image["alt"].strip() and int(image["width"]) > 0 and int(image["height"]) > 0
         figure = image.find_parent("figure")
         assert figure.find("figcaption").get_text().strip()
-        png_file = figure.find("a", string=None, href=re.compile(r"\.png$"))
-        assert files[png_file["href"]] == picture, "the file beside a figure is the figure"
+        beside = [files[link["href"]] for link in tree.find_all("a", href=re.compile(r"^files/.*\.png$"))]
+        assert picture in beside, "the file of a figure is the figure"
     for image, about in zip(images, outputs(name, "image/png", "metadata"), strict=True):
-        alt = about["alt"]
-        told = image["alt"] + image.find_parent("figure").find("figcaption").get_text()
-        assert set(words(alt)) <= set(words(told)), "the whole alternative text stands in or below the figure"
+        assert words(about["alt"]) == words(image["alt"])
 
 
 @every_book
@@ -214,14 +216,14 @@ def test_nothing_that_a_notebook_says_is_lost(files: dict[str, bytes], name: str
 @every_book
 def test_headings_of_a_notebook_can_be_gone_to(files: dict[str, bytes], name: str) -> None:
     tree = page(files, f"{name}.html")
-    contents = tree.find("nav", attrs={"aria-label": "On this page"})
-    headings = [each.get_text().strip() for each in tree.find("main").find_all("h2")[1:]]
+    contents = tree.find("details", class_="contents")
+    headings = [each.get_text().strip() for each in tree.find("main").find_all("h2")]
     assert [link.get_text() for link in contents.find_all("a")] == headings
 
 
 def test_pages_with_simulated_judges_say_so_at_their_top(files: dict[str, bytes]) -> None:
     simulated = {f"{each.page}.html" for each in results() if each.simulated}
-    simulated |= {"index.html", "judges.html", "verdicts.html", "downloads.html"}
+    simulated |= {"index.html", "judges.html", "verdicts.html"}
     for name in PAGES:
         tree = page(files, name)
         banner = tree.find("p", class_="simulated")
@@ -266,35 +268,27 @@ def test_a_report_without_the_overview_counts_the_claims_of_its_experiments(tmp_
 
 
 def test_every_declared_number_has_a_place_on_the_page_of_numbers(files: dict[str, bytes]) -> None:
-    entries = {entry["id"]: entry for entry in page(files, "reference.html").find_all(class_="entry")}
+    entries = dict(
+        re.findall(r'<a id="numbers-([\w-]+)"(.*?)(?=<a id="numbers-|\Z)', files["numbers.html"].decode(), re.S)
+    )
     for section in sections():
         for id, each in section.estimands.items():
-            entry = entries[f"{section.module}-{id}"]
-            told = " ".join(words(entry.get_text(" ")))
+            told = " ".join(words(soup(entries[f"{section.module}-{id}"].encode()).get_text(" ")))
             for text in (each.words, each.formula, each.interval, each.fails, each.source):
                 assert " ".join(words(text)) in told
 
 
 def test_a_command_in_a_heading_is_code_in_the_list_of_headings_too(files: dict[str, bytes]) -> None:
-    links = page(files, "reference.html").select("nav.contents a")
+    links = page(files, "numbers.html").select("details.contents a")
     assert any(link.find("code") for link in links) and not any("`" in link.get_text() for link in links)
 
 
-def test_whatever_a_notebook_calls_is_on_the_page_of_functions(files: dict[str, bytes]) -> None:
-    known = addresses(files["functions.html"])
-    for notebook in available().values():
-        source = "\n".join(cell.source for cell in code_cells(notebook))
-        for room in ("run", "figures", "export", "claims", "overview", "power", "tables"):
-            for called in set(re.findall(rf"\b{room}\.([a-z]\w+)\(", source)):
-                assert f"helpers-{room}-{called}" in known, f"{room}.{called}"
-
-
-def test_the_glossary_holds_every_outcome_and_term_once(files: dict[str, bytes]) -> None:
-    groups = word_groups()
-    assert {*groups["Outcomes of a reply"]} == {*EVERY_OUTCOME, "missing"}
-    terms = [term.get_text() for term in page(files, "glossary.html").find_all("dt")]
-    assert terms == [term for group in groups.values() for term in group]
-    assert all(words.strip() for group in groups.values() for words in group.values())
+def test_the_glossary_is_that_of_the_documentation_and_has_every_word_of_the_code(files: dict[str, bytes]) -> None:
+    rows = page(files, "glossary.html").find_all("tr")
+    told = {row.find("td").get_text(): row.find_all("td")[1].get_text() for row in rows if row.find("td")}
+    assert {*EVERY_OUTCOME, "missing"} <= told.keys() and len(told) > 60
+    assert all(told[kind] == meaning for kind, meaning in {**KINDS, **UNITS}.items())
+    assert {f"{name}: {words}" for name, words in SOURCES.items() if name != "published"} <= told.keys()
 
 
 def test_all_files_of_results_can_be_downloaded_and_nothing_else(files: dict[str, bytes]) -> None:
@@ -303,9 +297,9 @@ def test_all_files_of_results_can_be_downloaded_and_nothing_else(files: dict[str
         assert {Path(place).name for place in files if place.startswith(f"files/{name}/")} == there
         for file in there:
             assert files[f"files/{name}/{file}"] == (paths.FIGURES / name / file).read_bytes()
-    linked = {link["href"] for link in page(files, "downloads.html").find_all("a")}
-    assert {place for place in files if place.startswith(("files/", "sources/"))} <= linked
-    assert not [place for place in files if Path(place).suffix in (".js", ".svg.html", ".ipynb", ".yaml", ".py")]
+    linked = {link["href"] for name in BOOKS for link in page(files, f"{name}.html").find_all("a", href=True)}
+    assert {place for place in files if place.startswith("files/")} <= linked
+    assert not [place for place in files if Path(place).suffix in (".js", ".svg", ".ipynb", ".yaml", ".py")]
 
 
 # --- formulas ---------------------------------------------------------------------------------------------------------
@@ -316,13 +310,13 @@ def test_all_files_of_results_can_be_downloaded_and_nothing_else(files: dict[str
     [("N_j(v) / N_j", "Nj(v)/Nj"), (r"\max(d_1, d_2)", "max(d1,d2)"), ("|a_2 - a_1|", "|a2\N{MINUS SIGN}a1|")],
 )
 def test_a_formula_is_set_with_all_its_signs(tex: str, letters: str) -> None:
-    formula = soup(fragments.words_of(f"It is ${tex}$.", Place()).encode()).find("math")
+    formula = soup(shown.clean(shown.Words("x").render(f"It is ${tex}$.")).encode()).find("math")
     assert formula.get_text() == letters
 
 
 @pytest.mark.parametrize("text", ["for $0.10", "`$x$ and $y$`", "$5 and $10", r"\$a\$"])
 def test_dollars_that_are_no_formula_stay(text: str) -> None:
-    assert "$" in text and "<math" not in fragments.words_of(text, Place())
+    assert "$" in text and "<math" not in shown.Words("x").render(text)
 
 
 def test_no_formula_of_a_notebook_is_left_as_code(files: dict[str, bytes]) -> None:
@@ -373,6 +367,58 @@ def test_a_notebook_that_is_not_there_or_failed_or_has_no_numbers_is_named(tmp_p
         results([tmp_path / "empty"])
     with pytest.raises(ValueError, match="no such folder"):
         results([tmp_path / "nowhere"])
+
+
+def test_a_run_that_failed_or_is_missing_is_skipped_with_the_command_that_makes_it_again(tmp_path: Path) -> None:
+    good = write_results(tmp_path / "good", plain_book())
+    tags = {"tags": ["injected-parameters"]}
+    given = nbformat.v4.new_code_cell("question_limit = 16\njudges = ['a b', 'c']\nseed = 7", metadata=tags)
+    failed = write_results(tmp_path / "bad", plain_book(), name="hinting_groups")
+    nbformat.write(plain_book(given), failed / "report.failed.ipynb")
+    gone = write_results(tmp_path / "gone", plain_book(), name="cognitive_biases")
+    (gone / "report.ipynb").unlink()
+    damaged = write_results(tmp_path / "verbosity_style-0a", plain_book(), name="verbosity_style")
+    (damaged / "numbers.json").write_text("{", encoding="utf-8")
+    runs, skipped = find_runs([tmp_path])
+    assert [run.folder for run in runs] == [good]
+    told = dict(zip(("bad", "gone", "damaged"), skipped, strict=True))
+    assert "bad/report.failed.ipynb: the last run of this notebook failed" in told["bad"]
+    command = """recuse run 02_hinting_groups -p question_limit 16 -p judges '["a b", "c"]' -p seed 7"""
+    assert told["bad"].endswith(f"This runs it: {command}")
+    assert "gone/report.ipynb: not there" in told["gone"] and told["gone"].endswith("recuse run 05_cognitive_biases")
+    assert "numbers.json: no JSON" in told["damaged"] and told["damaged"].endswith("recuse run 06_verbosity_style")
+    items = [item.get_text() for item in soup(pages.files(runs, [], skipped)["index.html"]).find_all("li")]
+    assert set(skipped) <= set(items)
+
+
+def test_a_finding_stands_with_its_figure_on_the_first_page(files: dict[str, bytes]) -> None:
+    tree, runs = page(files, "index.html"), results()
+    figures = [image["src"] for image in tree.find_all("img")]
+    firsts = [page(files, f"{run.page}.html").find("img")["src"] for run in runs]
+    assert figures == firsts, "the first of each notebook"
+    text = " ".join(words(tree.get_text(" ")))
+    assert all(" ".join(words(row.sentence)) in text for run in runs if run.found for row in run.found.rows)
+
+
+def test_a_number_of_a_judge_leads_to_its_verdicts(files: dict[str, bytes]) -> None:
+    rows = verdicts.of_page(pd.concat([rows for rows, _ in small_verdicts()]))
+    links = page(files, "judges.html").find_all("a", href=re.compile(r"^verdicts\.html\?"))
+    asked = {tuple(dict(parse_qsl(urlsplit(link["href"]).query)).values()) for link in links}
+    assert asked == {*rows[["experiment", "judge"]].itertuples(index=False, name=None)}
+    assert all(re.match(r"[-+]?\d", link.get_text()) for link in links)
+
+
+def test_one_file_holds_all_pages_and_leads_nowhere_else(files: dict[str, bytes]) -> None:
+    made = pages.files(results(), small_verdicts(), one_file=True)
+    assert [*made] == ["index.html"]
+    tree = soup(made["index.html"])
+    assert [f"{each['id']}.html" for each in tree.find_all("article")] == [n for n in files if n.endswith(".html")]
+    ids = [each["id"] for each in tree.find_all(id=True)]
+    assert len(ids) == len(set(ids))
+    inside = [link["href"] for link in tree.find_all("a", href=True) if not link["href"].startswith("http")]
+    assert inside and all(href.partition("#")[2] in set(ids) | {"main"} for href in inside)
+    assert tree.find("a", href=re.compile(r"^\?experiment=\w+&judge=\w+#verdicts$"))
+    assert not tree.find_all("a", download=True)
 
 
 @pytest.mark.parametrize(
@@ -432,7 +478,7 @@ def test_several_runs_of_one_experiment_have_a_page_each(tmp_path: Path) -> None
 # --- the folder -------------------------------------------------------------------------------------------------------
 
 
-def written(folder: Path, found: list[Result]) -> None:
+def written(folder: Path, found: list[Run]) -> None:
     """A report of these results without verdicts."""
     write(folder, pages.files(found, []))
 
@@ -570,7 +616,7 @@ def test_pictures_survive_the_search_for_keys(files: dict[str, bytes], tmp_path:
 def test_the_command_makes_a_report_and_says_where(small: Path, tmp_path: Path, monkeypatch, capsys) -> None:
     target = tmp_path / "report"
     code, told, _ = recuse(monkeypatch, capsys, "report", "--to", str(target), "--results", str(small))
-    assert code == 0 and f"open {target / 'index.html'}" in told and "8 pages of 1 notebooks" in told
+    assert code == 0 and f"open {target / 'index.html'}" in told and "6 pages of 1 notebooks" in told
     code, _, told = recuse(monkeypatch, capsys, "report", "--to", str(tmp_path), "--results", str(small))
     assert code == 2 and "no earlier report" in told
     nbformat.write(plain_book(nbformat.v4.new_code_cell("1")), small / "report.ipynb")

@@ -9,11 +9,11 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from helpers.report import pages, results, verdicts
+from helpers.report import pages, verdicts
 from helpers.run import control as run_control
 from helpers.run.control import TIE, Control, marked, picks
 from helpers.types import Answer, Completion, Judgment, Model, Request, Trial, Verdict
-from tests.report_pages import html_pages, small_verdicts
+from tests.report_pages import html_pages, results, small_verdicts
 from tests.runs import asked
 
 
@@ -124,8 +124,8 @@ def test_where_the_control_is_asked_more_often_its_last_asking_counts_as_in_the_
 # --- against the frames of whole runs ---------------------------------------------------------------------------------
 
 
-def count(found: verdicts.Verdicts, kind: str) -> int:
-    return sum(kind in row.kinds for row in found.every)
+def count(found: tuple[pd.DataFrame, str], kind: str) -> int:
+    return int(found[0]["marks"].str.split().map(lambda marks: kind in marks).sum())
 
 
 def test_own_and_family_of_rankings_are_those_of_the_frame() -> None:
@@ -189,40 +189,42 @@ def test_changes_of_hints_and_treatments_are_those_of_the_frame() -> None:
 # --- the page and the file --------------------------------------------------------------------------------------------
 
 
-def test_the_file_holds_every_row_and_the_page_the_first_of_each_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verdicts, "MOST_ROWS", 20)
+def test_the_file_holds_every_row_and_the_page_the_first_of_each_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdicts, "MOST_ROWS", 3)
     found = [verdicts.of_run(asked(name, question_limit=12), name) for name in ("mt_bench_blind", "cognitive_biases")]
     files = pages.files([], found)
     rows = list(csv.DictReader(io.StringIO(files["verdicts.csv"].decode())))
-    assert [row["key"] for row in rows] == [row.key for each in found for row in each.every]
+    assert [row["key"] for row in rows] == [key for each, _ in found for key in each["key"]]
     tree = html_pages(files)["verdicts.html"]
-    shown = [row["id"] for row in tree.find("table", id="verdicts").find("tbody").find_all("tr")]
-    assert shown == [row.key for each in found for row in each.every[:20]]
-    assert "the first 20 stand here" in tree.get_text()
+    page = [row.find("a")["id"] for row in tree.find("table").find("tbody").find_all("tr")]
+    seen: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        seen.setdefault((row["experiment"], row["judge"]), []).append(row["key"])
+    assert sorted(page) == sorted(key for keys in seen.values() for key in keys[:3]) and len(page) < len(rows)
+    assert "the first 3 of each judge stand here" in tree.get_text()
 
 
 def test_a_row_says_what_was_shown_what_was_decided_and_what_the_partner_said() -> None:
-    _, games, decisions, _ = small_verdicts()
-    row = next(row for row in games.rows if row.kinds == ("flipped",))
+    _, (games, _), (decisions, _), _ = small_verdicts()
+    row = games[games["marks"] == "flipped"].iloc[0]
     assert row.verdict.startswith("for ") and row.verdict.endswith(" in another order")
-    assert [each[:3] for each in row.shown] == ["A: ", "B: "] and row.question and row.reply
-    row = next(row for row in decisions.rows if "changed" in row.kinds)
+    assert [each[:3] for each in row.shown.split("; ")] == ["A: ", "B: "] and row.question and row.reply
+    row = decisions[decisions["marks"].str.contains("changed")].iloc[0]
     picked, before = row.verdict.removeprefix("for ").removesuffix(" without the manipulation").split("; ")
-    options = [option[3:] for option in row.shown]
-    assert picked in options and before in options and picked != before
+    assert picked in row["shown"] and before in row["shown"] and picked != before
 
 
 def test_replies_that_are_not_stored_are_counted_and_published_ones_told(tmp_path) -> None:
     run = asked("mt_bench_blind", question_limit=12)
     gone = replace(run, judgments=tuple(replace(each, completion=None, verdict=None) for each in run.judgments))
     none = verdicts.of_run(gone, "x")
-    assert none.rows == () and none.read == 0 and "none of its replies is stored here" in none.why
+    assert none[0].empty
     half = replace(run, judgments=(*gone.judgments[:9], *run.judgments[9:]))
     found = verdicts.of_run(half, "x")
-    assert (found.asked, found.read) == (len(run.judgments), len(run.judgments) - 9)
     text = html_pages(pages.files([], [none, found]))["verdicts.html"].get_text()
-    assert "no rows, because none of its replies is stored here" in text
-    assert f"(9 of {len(run.judgments)} are not stored)" in text
+    assert "x: no rows, because none of its replies is stored here" in text
+    every = len(run.judgments)
+    assert f"of {every - 9} stored judgments are marked (9 of {every} are not stored)" in text
 
 
 def test_a_missing_reply_moves_no_mark_of_another() -> None:
@@ -234,31 +236,34 @@ def test_a_missing_reply_moves_no_mark_of_another() -> None:
     served = {JUDGE.name: Control({(place, "edited", number): number for number in range(3)})}
     run = replace(asked("quality_self_preference", question_limit=4), answers=ANSWERS, controls=served)
     for second in (treated[1], replace(treated[1], outcome="missing", verdict=None, completion=None)):
-        found = verdicts.of_run(replace(run, judgments=(*plain, treated[0], second)), "x")
-        assert [(row.key, row.kinds) for row in found.every] == [(treated[0].trial.request.key, ("changed",))]
+        found, _ = verdicts.of_run(replace(run, judgments=(*plain, treated[0], second)), "x")
+        assert found[["key", "marks"]].to_numpy().tolist() == [[treated[0].trial.request.key, "changed"]]
 
 
 def test_a_reply_that_two_experiments_share_has_one_row() -> None:
-    blind = verdicts.of_run(asked("mt_bench_blind", question_limit=12), "blind")
-    hinted = verdicts.of_run(asked("hinting_groups", question_limit=12), "hinted")
-    shared = {row.key for row in blind.rows} & {row.key for row in hinted.rows}
+    blind, _ = verdicts.of_run(asked("mt_bench_blind", question_limit=12), "blind")
+    hinted, _ = verdicts.of_run(asked("hinting_groups", question_limit=12), "hinted")
+    shared = {*blind["key"]} & {*hinted["key"]}
     assert shared
-    kept = verdicts.without_doubles([*blind.rows, *hinted.rows])
-    assert len({row.key for row in kept}) == len(kept)
-    assert {row.experiment for row in kept if row.key in shared} == {"blind"}
+    kept = verdicts.of_page(pd.concat([blind, hinted]))
+    assert kept["key"].is_unique and {*kept[kept["key"].isin(shared)]["experiment"]} == {"blind"}
 
 
-def test_rows_of_a_run_are_read_from_its_own_store(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (result,) = (each for each in results() if each.name == "mt_bench_blind")
-    store = asked("mt_bench_blind", question_limit=12).experiment.store
-    given = {**result.parameters, "store": str(store), "question_limit": 12}
-    found = verdicts.marked_verdicts(replace(result, parameters=given))
-    assert found.read == found.asked == 72
-    assert found.every == verdicts.of_run(asked("mt_bench_blind", question_limit=12), "mt_bench_blind").every
-    hub = verdicts.marked_verdicts(replace(result, parameters={**given, "judgments": "hub"}))
-    assert "published by others" in hub.why
-    odd = verdicts.marked_verdicts(replace(result, parameters={**given, "questions": "/nowhere/at/all"}))
-    assert "cannot be read here" in odd.why and "/nowhere" not in odd.why
+def test_rows_of_a_run_are_read_from_its_own_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    (run,) = (each for each in results() if each.made.experiment == "mt_bench_blind")
+    small = asked("mt_bench_blind", question_limit=12)
+    given = {"store": str(small.experiment.store), "question_limit": 12}
+
+    def found(**more: str) -> tuple[pd.DataFrame, str]:
+        parameters = {**given, **more}
+        monkeypatch.setattr(verdicts.notebooks, "parameters", lambda book: parameters)
+        return verdicts.marked_verdicts(run)
+
+    rows, words = found()
+    assert rows.equals(verdicts.of_run(small, "mt_bench_blind")[0]) and "of 72 stored judgments" in words
+    assert "published by others" in found(judgments="hub")[1]
+    odd = found(questions="/nowhere/at/all")[1]
+    assert "cannot be read here" in odd and "/nowhere" not in odd
 
 
 def test_an_empty_table_is_no_table() -> None:

@@ -239,14 +239,14 @@ def paper(style: str, folder: Path, places: tuple[str, ...], force: bool) -> Non
 @click.command()
 @click.option("--to", "folder", type=_path, default=Path("recuse-report"), show_default=True, help=_pages)
 @click.option("--results", "places", multiple=True, type=_path, help=_folders)
-def report(folder: Path, places: tuple[Path, ...]) -> None:
+@click.option("--one-file", is_flag=True, help="Write one page that holds all of it, without files to download.")
+def report(folder: Path, places: tuple[Path, ...], one_file: bool) -> None:
     """Make one folder of pages from the executed notebooks, to be read offline in a browser and handed on.
 
-    It holds the overview, a page for each experiment, judge cards, marked verdicts to filter, all files to download,
-    what each number means and a glossary. Nobody is asked anything; verdicts are read from the stored replies.
+    It holds the findings with their figures, a page for each notebook, judge cards, marked verdicts to search, what
+    each number means and a glossary. Nobody is asked anything; verdicts are read from the stored replies. A run that is
+    missing or failed is skipped, with the command that makes it.
     """
-    from .. import report as room
+    from ..report import pages
 
-    folder = folder.expanduser()
-    made = room.report(folder, places, partial(echo, err=True))
-    echo(f"{made['pages']} pages of {made['notebooks']} notebooks, {made['files']} files: open {folder / 'index.html'}")
+    echo(pages.report(folder.expanduser(), places, partial(echo, err=True), one_file))
