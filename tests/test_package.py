@@ -40,8 +40,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("helpers", "experiments", "notebooks", "data", "figures/overview"):
         left = shutil.ignore_patterns("__pycache__", ".*", "replies", "downloads")
         shutil.copytree(paths.ROOT / name, source / name, ignore=left)
-    for name in ("pyproject.toml", "requirements.txt", "README.md", "LICENSE", ".gitignore"):
-        shutil.copy(paths.ROOT / name, source)
+    (source / "docs").mkdir()
+    for name in ("pyproject.toml", "requirements.txt", "README.md", "LICENSE", ".gitignore", "docs/glossary.md"):
+        shutil.copy(paths.ROOT / name, source / name)
     subprocess.run([*pip, "wheel", "--no-deps", "-w", folder, source], check=True)
     lock = paths.ROOT / "requirements.lock"
     subprocess.run([*pip, "install", "-c", lock, *folder.glob("*.whl")], check=True)
@@ -54,6 +55,7 @@ def test_every_file_of_the_package_is_packed_and_none_beside_it(wheel: Path) -> 
     files = {path for path in (paths.ROOT / "helpers").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     wanted = {f"recuse/{path.relative_to(paths.ROOT / 'helpers').as_posix()}" for path in files}
     tracked = ["git", "ls-files", "experiments", "notebooks", "data", "figures/overview/calibration.[cj]s*"]
+    tracked.append("docs/glossary.md")
     defined = subprocess.run(tracked, cwd=paths.ROOT, check=True, capture_output=True, text=True).stdout.split()
     wanted |= {f"recuse/_bundle/{path}" for path in defined if not path.endswith("report.ipynb")}
     assert {name for name in ZipFile(packed).namelist() if ".dist-info/" not in name} == wanted

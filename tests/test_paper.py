@@ -185,7 +185,7 @@ def test_what_nobody_wrote_down_is_left_out_of_the_methods_and_told_in_the_check
     mine = replace(layout.load(results), run=layout.RunRecord())
     text = paper_facts.methods_tex([mine])
     assert "Budget" not in text and "Commit" not in text and "Spent" not in text
-    rows = dict(paper_facts.checklist([mine]).rows)
+    rows = dict(paper_facts.checklist([mine])[0])
     assert "Not recorded: spent, calls, budget." in rows["What did it cost?"]
 
 
@@ -208,7 +208,7 @@ def test_a_judge_of_whom_no_effect_would_be_found_is_not_said_to_have_a_smallest
     def told(*sizes: float) -> str:
         lines = tuple(replace(known, judge=f"j{at}", smallest=size) for at, size in enumerate(sizes))
         done = paper_facts.checklist([replace(mine, found=mine.found.model_copy(update={"lines": lines}))])
-        return dict(done.rows)["Do judges prefer their own vendor or model?"]
+        return dict(done[0])["Do judges prefer their own vendor or model?"]
 
     assert "not shown, effects from" in told(0.1, 0.2)
     assert "not shown and such a size exists, effects from" in told(0.1, float("nan"))
@@ -230,7 +230,7 @@ def test_published_verdicts_are_not_said_to_stand_in_our_orders(results: Path) -
 
 def test_the_checklist_answers_every_item_with_a_number_or_why_not(made: Path, results: Path) -> None:
     done = paper_facts.checklist([layout.load(results)])
-    rows = dict(done.rows)
+    rows = dict(done[0])
     assert len(rows) == len(paper_facts.ITEMS) + 1
     measured = rows["Do judges prefer their own vendor or model?"]
     assert r"\MtBenchBlindSelfPreferenceEffect" in measured and measured.startswith(r"\RecuseAllSimulated{")
@@ -250,7 +250,7 @@ def test_a_measure_that_no_item_asks_for_gets_a_row_of_its_own(results: Path) ->
     line = next(each for each in mine.found.lines if each.verdict == "bias" or each.verdict == "not shown")
     line = replace(line, measure="moon phase", estimate=replace(line.estimate, data="simulated"))
     found = mine.found.model_copy(update={"lines": (*mine.found.lines, line)})
-    rows = dict(paper_facts.checklist([replace(mine, found=found)]).rows)
+    rows = dict(paper_facts.checklist([replace(mine, found=found)])[0])
     assert "moon phase?" in rows and r"\ChecklistMoonPhase" in rows["moon phase?"]
 
 
@@ -513,6 +513,29 @@ def test_results_that_no_notebook_makes_keep_their_numbers_and_say_what_is_left_
     (note,) = done.notes
     assert "self_preference" in note and "--figure-style acl" in note
     assert not list((tmp_path / "x" / "figures").glob("*.pdf")) and list((tmp_path / "x" / "tables").glob("*.tex"))
+
+
+def test_only_the_named_figures_and_tables_are_made_and_no_other_notebook_runs(
+    results: Path, copy: Path, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_all, seen = _runs()
+    monkeypatch.setattr(writing, "run_all", run_all)
+    places, folder = [f"a={results}", f"b={copy}"], tmp_path / "x"
+    paper.write("acl", folder, places, tell=lambda told: None, only=["b-self_preference", "a-metrics"])
+    assert [Path(given["out"]).name for given in seen] == ["b"], "a table needs no notebook"
+    assert {path.name for path in folder.glob("*/*")} == {
+        "b-self_preference.tex",
+        "b-self_preference.pdf",
+        "a-metrics.tex",
+    }
+    paper.write("acl", folder, places, tell=lambda told: None, only=["b-self_preference"])
+    assert [path.name for path in folder.glob("*/*.tex")] == ["b-self_preference.tex"]
+    paper.write("icml", folder, [str(results)], only=["mt_bench_blind-self_preference"])
+    same = ("numbers.tex", "methods.tex", "checklist.tex", "references.bib", "recuse.tex")
+    assert all((folder / name).read_bytes() == (made / name).read_bytes() for name in same)
+    for name, told in (("c-x", "--only c-x: expected RESULTS-NAME"), ("a-x", "--only a-x: no figure or table")):
+        with pytest.raises(ValueError, match=told):
+            paper.write("icml", folder, places, only=[name])
 
 
 @pytest.mark.slow

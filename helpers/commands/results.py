@@ -221,8 +221,9 @@ def demo() -> None:
 @click.option("--style", required=True, help="Whose columns and sizes of letters: neurips, icml or acl.")
 @click.option("--to", "folder", required=True, type=_path, help="The folder to write.")
 @click.option("--results", "places", multiple=True, metavar="[NAME=]FOLDER", help=_runs)
+@click.option("--only", multiple=True, metavar="ID", help="Of figures and tables this one, as in RESULTS-NAME; again.")
 @click.option("--force", is_flag=True, help="Replace files of the folder that were changed by hand.")
-def paper(style: str, folder: Path, places: tuple[str, ...], force: bool) -> None:
+def paper(style: str, folder: Path, places: tuple[str, ...], only: tuple[str, ...], force: bool) -> None:
     """Write figures, tables, numbers, methods, sources and the judge-bias checklist of results as LaTeX.
 
     Figures that were drawn in another style are drawn again by running their notebook on stored replies; nobody but
@@ -230,7 +231,7 @@ def paper(style: str, folder: Path, places: tuple[str, ...], force: bool) -> Non
     """
     from .. import paper as room
 
-    done = room.write(style, folder.expanduser(), places, force, lambda text: echo(text, err=True))
+    done = room.write(style, folder.expanduser(), places, force, lambda text: echo(text, err=True), only)
     for note in done.notes:
         echo(f"note: {note}", err=True)
     echo(f"{len(done.files)} files in {done.folder}: \\input{{recuse}} in your preamble; example.tex shows how")
@@ -243,9 +244,8 @@ def paper(style: str, folder: Path, places: tuple[str, ...], force: bool) -> Non
 def report(folder: Path, places: tuple[Path, ...], one_file: bool) -> None:
     """Make one folder of pages from the executed notebooks, to be read offline in a browser and handed on.
 
-    It holds the findings with their figures, a page for each notebook, judge cards, marked verdicts to search, what
-    each number means and a glossary. Nobody is asked anything; verdicts are read from the stored replies. A run that is
-    missing or failed is skipped, with the command that makes it.
+    It holds findings with their figures, a page for each notebook, judge cards, marked verdicts, what each number means
+    and a glossary. Nobody is asked anything. A missing or failed run is skipped, with the command that makes it.
     """
     from ..report import pages
 

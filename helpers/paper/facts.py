@@ -45,11 +45,13 @@ def common() -> dict[str, str]:
     """What holds for every run: level of intervals, the least number of clusters, power of the smallest effect."""
     level = inspect.signature(intervals.wilson).parameters["level"].default
     found = inspect.signature(power.detectable_effect).parameters["power"].default
-    return {
-        "RecuseLevel": latex(f"{100 * level:g} %").replace(" ", r"\,"),
-        "RecuseLeastClusters": str(intervals.MIN_CLUSTERS),
-        "RecusePower": latex(f"{100 * found:g} %").replace(" ", r"\,"),
-    }
+    shares = {"RecuseLevel": percent(level, "g"), "RecuseLeastClusters": str(intervals.MIN_CLUSTERS)}
+    return {**shares, "RecusePower": percent(found, "g")}
+
+
+def percent(share: float, digits: str) -> str:
+    """A share in %, as LaTeX."""
+    return latex(f"{100 * share:{digits}} %").replace(" ", r"\,")
 
 
 def facts(results: Results) -> dict[str, str]:
@@ -131,7 +133,7 @@ def _losses(results: Results, data: str) -> Iterator[tuple[str, str]]:
     share = next((row.unreadable for row in rows if row.estimate.data == data), math.nan)
     if isinstance(n, int) and not math.isnan(share):
         yield "Unreadable", marked(f"{round(share * n):,}", data)
-        yield "UnreadableShare", marked(latex(f"{100 * share:.1f} %").replace(" ", r"\,"), data)
+        yield "UnreadableShare", marked(percent(share, ".1f"), data)
     if left := results.run.left_out.get("questions"):
         yield "LeftOut", f"{left:,}"
 
@@ -345,33 +347,16 @@ def filled(words: str, results: Results, values: Mapping[str, str]) -> str:
 LONGEST_NAME, LONGEST_WHY = 40, 120
 
 
-@dataclass(frozen=True)
-class Item:
-    """One question of the checklist, as words.toml explains it."""
-
-    question: str
-    needs: str = ""
-    apart: bool = False
-    measures: str = ""
-    by: str = ""
-
-
 #: A fact of a run in these words.
 NEEDED = re.compile(r"<(\w+)>")
 WORDS: Mapping[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "words.toml") or b"").decode())
-ITEMS = tuple(Item(**fields) for fields in WORDS["items"])
 
 
-@dataclass(frozen=True)
-class Checklist:
-    """The finished checklist: its rows (question, answer) as LaTeX, and the macros of what it counts."""
+def checklist(every: Sequence[Results]) -> tuple[list[tuple[str, str]], dict[str, str]]:
+    """Every item of words.toml answered from these results: rows (question, answer) and macros of counts, as LaTeX.
 
-    rows: tuple[tuple[str, str], ...]
-    macros: dict[str, str]
-
-
-def checklist(every: Sequence[Results]) -> Checklist:
-    """Every item answered from these results; a measure that no item asks for gets a row of its own."""
+    A measure that no item asks for gets a row of its own.
+    """
     macros: dict[str, str] = {}
     asked = [each for each in every if "judges" in each.provenance]
     lines = [
@@ -382,30 +367,30 @@ def checklist(every: Sequence[Results]) -> Checklist:
     ]
     measured = {m: [pair for pair in lines if pair[1].measure == m] for m in cards.measures(line for _, line in lines)}
     rows, taken = [], {"unreadable"}
-    for item in ITEMS:
-        if item.needs:
-            rows.append((latex(item.question), _answer(item, asked)))
+    for item in WORDS["items"]:
+        if "needs" in item:
+            rows.append((latex(item["question"]), _answer(item["needs"], "apart" in item, asked)))
             continue
-        found = [measure for measure in measured if re.search(item.measures, measure) and measure not in taken]
+        found = [measure for measure in measured if re.search(item["measures"], measure) and measure not in taken]
         taken |= {*found}
         answers = [_measured(measure, measured[measure], macros) for measure in found]
-        why = f"no results of {item.by} are among these" if item.by else "no results here measure it"
-        rows.append((latex(item.question), " ".join(answers) or latex(f"Not measured: {why}.")))
+        why = f"no results of {item['by']} are among these" if "by" in item else "no results here measure it"
+        rows.append((latex(item["question"]), " ".join(answers) or latex(f"Not measured: {why}.")))
     rows += [(latex(f"{m}?"), _measured(m, pairs, macros)) for m, pairs in measured.items() if m not in taken]
     rows.append((latex("Do published numbers come out?"), _claims(asked, macros)))
-    return Checklist(tuple(rows), macros)
+    return rows, macros
 
 
-def _answer(item: Item, asked: Sequence[Results]) -> str:
+def _answer(words: str, apart: bool, asked: Sequence[Results]) -> str:
     """One sentence a run; runs that would say the same say it once, and those that cannot say it say so."""
-    words, runs = item.needs, dict[tuple[str, ...], list[Results]]()
+    runs = dict[tuple[str, ...], list[Results]]()
     for results in asked:
         values = facts(results)
         needed = NEEDED.findall(words)
         absent = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower() for name in needed if name not in values]
         template = f"Not recorded: {', '.join(absent)}." if absent else words
         runs.setdefault((template, *(values.get(name, "") for name in needed if not absent)), []).append(results)
-    if len(runs) > 1 and item.apart:
+    if len(runs) > 1 and apart:
         return latex("Said of each run in the methods.")
     parts = []
     for (template, *_), several in runs.items():
@@ -483,9 +468,9 @@ def _claims(asked: Sequence[Results], macros: dict[str, str]) -> str:
     )
 
 
-def checklist_tex(done: Checklist) -> str:
+def checklist_tex(rows: Iterable[tuple[str, str]]) -> str:
     """checklist.tex: one page, as a float of its own that spans both columns where there are two."""
-    return "\n".join([TOP, *(rf"\RecuseItem{{{question}}}{{{answer}}}" for question, answer in done.rows), BOTTOM, ""])
+    return "\n".join([TOP, *(rf"\RecuseItem{{{question}}}{{{answer}}}" for question, answer in rows), BOTTOM, ""])
 
 
 TOP = r"""% The judge-bias reporting checklist, filled from the runs by `recuse paper`; every number in it is a macro.

@@ -298,16 +298,23 @@ class Written:
 
 
 def write(
-    style: str, folder: Path, places: Sequence[str] = (), force: bool = False, tell: Callable[[str], None] = print
-) -> Written:
+    style: str, folder: Path, places: Sequence[str] = (), force: bool = False, tell: Callable[[str], None] = print,
+    only: Sequence[str] = (),
+) -> Written:  # fmt: skip
     """Make a paper of `places` (see `layout.load_all`) in `folder`; `tell` hears what is done while it takes a while.
 
+    With `only`, of figures and tables those with these names (`stem`); a notebook without any is not run again.
     Files: recuse.tex (the preamble), numbers.tex, methods.tex, checklist.tex, references.bib, example.tex,
     appendix.tex (what the example does not show), `figures` and `tables`. A file there that is not as this command left
     it is a ValueError, unless `force`; so is everything that `load_all` and `redrawn` refuse. Nothing is written before
     all of it is made.
     """
-    on, every = page(style), load_all(places)
+    on, loaded = page(style), load_all(places)
+    every = [narrowed(each, only) for each in loaded]
+    if strange := [name for name in only if not name.startswith(tuple(f"{each.label}-" for each in loaded))]:
+        raise ValueError(
+            f"--only {strange[0]}: expected RESULTS-NAME, one of {', '.join(x.label for x in loaded)} first"
+        )
     _refuse_strangers(folder, ALWAYS, force)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".drawing-") as workshop:
@@ -319,14 +326,28 @@ def write(
             if results.label in again:
                 at = f"{again.index(results.label) + 1} of {len(again)}"
                 tell(f"{results.label}: running its notebook again for figures of {style} ({at})")
-                results = redrawn(results, on, Path(workshop))
+                results = narrowed(redrawn(results, on, Path(workshop)), only)
             kept, left = fitting(results, on)
             ready.append(kept)
             notes += left
         files = contents(ready, on)
+    names = {Path(name).stem for name in files}
+    if missing := [name for name in only if name not in names]:
+        raise ValueError(f"--only {missing[0]}: no figure or table of these results; captions.md beside them lists all")
     _refuse_strangers(folder, files, force)
     export.renew(files, folder, RECORD, FACTS)
     return Written(folder, tuple(sorted(files)), tuple(notes))
+
+
+def narrowed(results: Results, only: Sequence[str]) -> Results:
+    """The results with only those figures and tables that are named, if any are; none is to be drawn where none is."""
+    if not any(name.startswith(f"{results.label}-") for name in only):
+        return replace(results, pictures=(), sheets=()) if only else results
+    pictures, sheets = (
+        exhibits and tuple(each for each in exhibits if stem(results, each.name) in only)
+        for exhibits in (results.pictures, results.sheets)
+    )
+    return replace(results, pictures=pictures, sheets=sheets)
 
 
 def fitting(results: Results, on: Page) -> tuple[Results, list[str]]:
@@ -349,12 +370,12 @@ def fitting(results: Results, on: Page) -> tuple[Results, list[str]]:
 
 def contents(every: Sequence[Results], on: Page) -> dict[str, bytes]:
     """The bytes of every file by its place in the folder; the same for the same results."""
-    done = checklist(every)
+    rows, macros = checklist(every)
     texts = (
         PREAMBLE.replace("MARK", MARK),
-        numbers_tex(every, done.macros),
+        numbers_tex(every, macros),
         methods_tex(every),
-        checklist_tex(done),
+        checklist_tex(rows),
         bibliography(key for each in every for key in of_results(each)),
         example(every, on),
         example(every, on, appendix=True),

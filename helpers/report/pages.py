@@ -25,8 +25,6 @@ from .shown import Page, Words, cell, cells_of, drawn, in_markdown, rendered, ta
 
 #: What may be downloaded. A drawing in SVG could act when somebody opens it.
 ENDINGS = (".png", ".pdf", ".csv", ".tex", ".json", ".md")
-#: The record of one run: commit, time, versions. It is no result and differs between runs that agree.
-LEFT_OUT = "run.json"
 GLOSSARY = paths.DEFINITIONS / "docs" / "glossary.md"
 INTRO = """<p>What stands of each judge, after each experiment's own correction for many tests. Simulated judges are
 marked and say nothing about real models. The <a href="glossary.html">glossary</a> explains the words.</p>"""
@@ -38,9 +36,10 @@ SHOWN = ["experiment", "measure", "verdict", "estimate", "p", "smallest", "n", "
 
 def downloads(run: Run) -> dict[str, bytes]:
     """The files of a run by their place in the report; what an export does not write is left where it is."""
-    ours = [path for path in run.folder.iterdir() if path.suffix in ENDINGS and NAME.fullmatch(path.stem)]
-    ours = [path for path in ours if path.name != LEFT_OUT and path.is_file() and not path.is_symlink()]
-    return {f"files/{run.page}/{path.name}": path.read_bytes() for path in sorted(ours)}
+    # run.json holds commit, time and versions: it is no result, and differs between runs that agree.
+    there = [path for path in sorted(run.folder.iterdir()) if path.is_file() and not path.is_symlink()]
+    ours = [path for path in there if path.suffix in ENDINGS and NAME.fullmatch(path.stem) and path.name != "run.json"]
+    return {f"files/{run.page}/{path.name}": path.read_bytes() for path in ours}
 
 
 def leads(href: str, runs: Sequence[Run]) -> str | None:
@@ -161,9 +160,9 @@ def files(
 
 def joined(page: bytes) -> bytes:
     """All pages in one: links between them lead to their places in it, those to files are only words."""
-    text = re.sub(r'<a href="[\w./-]+" download[^>]*>(.*?)</a>', r"\1", page.decode())
-    inside = re.compile(r'<a href="([\w-]+)\.html(\?[^"#]*)?(#[^"]*)?"')
-    return inside.sub(lambda at: f'<a href="{at[2] or ""}{at[3] or f"#{at[1]}"}"', text).encode()
+    text = re.sub(r"<a download[^>]*>(.*?)</a>", r"\1", page.decode())
+    inside = re.compile(r'(<a [^>]*?)href="([\w-]+)\.html(\?[^"#]*)?(#[^"]*)?"')
+    return inside.sub(lambda at: f'{at[1]}href="{at[3] or ""}{at[4] or f"#{at[2]}"}"', text).encode()
 
 
 #: The list of what a report holds, with the sha256 of each file: how a former one is known.

@@ -14,14 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import nh3
-from jupyterlab_pygments import JupyterStyle
 from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 from nbconvert.exporters import TemplateExporter
-from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
-from pygments.formatters import HtmlFormatter
 
 from ..escaping import visible
 
@@ -235,7 +232,6 @@ def rendered(pages: Sequence[Page], menu: Sequence[tuple[str, str]]) -> bytes:
              for at, each in enumerate(page.cells)]  # fmt: skip
     content = dict.fromkeys(("include_code", "include_input", "include_output", "include_markdown"), True)
     resources = {"global_content_filter": content, "should_sanitize_html": True, "menu": menu, "pages": pages}
-    resources["colours"] = Markup(HtmlFormatter(style=JupyterStyle).get_style_defs(".highlight"))
     return f"{_exporter().template.render(nb={'cells': cells}, resources=resources).strip()}\n".encode()
 
 
@@ -248,8 +244,7 @@ def _exporter() -> TemplateExporter:
         filters={
             "clean_html": clean,
             # Cells are HTML already, which was made where headings and tables are counted.
-            **dict.fromkeys(("markdown2html", "strip_files_prefix"), lambda markup: markup),
-            "highlight_code": Highlight2HTML(),
+            **dict.fromkeys(("markdown2html", "strip_files_prefix", "highlight_code"), lambda markup: markup),
             "ansi2html": lambda text: re.sub(r"\x1b\[[0-9;]*m", "", text),
             "sha256": lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii"),
         },

@@ -119,7 +119,11 @@ def rows_table(rows: pd.DataFrame) -> str:
     cells = (
         (
             *(key.format(row.key, row.key[:10]), *row[facts], row.marks.replace(" ", ", ")),
-            *(reply.format(row.verdict, row.reply), f"{row.question} ({row.category}, {row.question_id})", row["shown"]),
+            *(
+                reply.format(row.verdict, row.reply),
+                f"{row.question} ({row.category}, {row.question_id})",
+                row["shown"],
+            ),
             "SIMULATED" if row["data"] == "simulated" else row["data"],
         )
         for _, row in rows.iterrows()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import re
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -11,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from helpers.report import pages, results, verdicts, write
+from helpers.report import pages
+from helpers.report.pages import write
 from tests.browser.conftest import until
-from tests.report_pages import ATTACKS, hostile_book, small_verdicts, write_results
+from tests.report_pages import ATTACKS, hostile_book, results, small_verdicts, write_results
 from tests.test_report import PAGES
 from tests.test_report_hostile import hostile_rows
 
@@ -26,18 +28,28 @@ LOOKED_AT = [
     for name in (PAGES if at < 2 else SOME)
 ]
 every_look = pytest.mark.parametrize(("size", "scheme"), LOOKS)
-SHOWN = "Array.from(document.querySelectorAll('#verdicts tbody tr')).filter((row) => !row.hidden)"
 
 
 @pytest.fixture(scope="session")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def few() -> list[tuple[Any, str]]:
+    """Some verdicts of small runs."""
+    return [(frame.head(60), words) for frame, words in small_verdicts()]
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory, few: list[tuple[Any, str]]) -> Path:
     """The report of the results in git, with some verdicts of small runs."""
     folder = tmp_path_factory.mktemp("report") / "out"
-    few = [
-        verdicts.Verdicts(each.label, each.rows[:40], each.every, each.asked, each.read) for each in small_verdicts()
-    ]
     write(folder, pages.files(results(), few))
     return folder
+
+
+@pytest.fixture(scope="session")
+def one_file(tmp_path_factory: pytest.TempPathFactory, few: list[tuple[Any, str]]) -> Path:
+    """The same as one file."""
+    folder = tmp_path_factory.mktemp("one") / "out"
+    write(folder, pages.files(results(), few, one_file=True))
+    return folder / "index.html"
 
 
 @pytest.fixture(scope="session")
@@ -94,12 +106,12 @@ def test_the_keyboard_goes_past_the_links_and_is_always_seen(report: Path, visit
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
     names = []
-    for _ in range(12):
+    for _ in range(20):
         page.keyboard.press("Tab")
         names.append(page.evaluate("document.activeElement.name || document.activeElement.tagName"))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
         assert page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineWidth)") >= 2
-    assert {"experiment", "judge", "mark", "condition", "search"} <= set(names)
+    assert {"experiment", "judge", "marks", "condition", "search", "page"} <= set(names)
     heard.nothing()
 
 
@@ -108,86 +120,100 @@ def test_the_keyboard_goes_past_the_links_and_is_always_seen(report: Path, visit
 GROUND = "getComputedStyle(document.body).backgroundColor"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_light_and_dark_follow_the_system_until_the_reader_chooses(report: Path, visit: Any, scheme: str) -> None:
-    page, heard = visit(address(report, "index.html"), scheme=scheme)
-    first = page.evaluate(GROUND)
-    button = page.locator("#theme")
-    assert button.get_attribute("aria-pressed") == str(scheme == "dark").lower()
-    button.focus()
-    page.keyboard.press("Enter")
-    other = page.evaluate(GROUND)
-    assert other != first and button.get_attribute("aria-pressed") == str(scheme != "dark").lower()
-
-    def holds() -> bool:
-        page.goto(address(report, "glossary.html"))
-        return page.evaluate(GROUND) == other
-
-    until(page, holds)  # on other pages too, and a browser keeps what a page gives it in its own time
-    page.locator("#theme").click()
-    assert page.evaluate(GROUND) == first
-    heard.nothing()
+def test_light_and_dark_follow_the_system(report: Path, visit: Any) -> None:
+    grounds = []
+    for scheme in ("light", "dark"):
+        page, heard = visit(address(report, "index.html"), scheme=scheme)
+        grounds.append(page.evaluate(GROUND))
+        heard.nothing()
+    light, dark = (max(map(int, re.findall(r"\d+", ground)[:3])) for ground in grounds)
+    assert light > 200 > 60 > dark
 
 
 # --- verdicts ---------------------------------------------------------------------------------------------------------
 
 
-def shown(page: Any) -> list[dict[str, str]]:
-    return page.evaluate(f"{SHOWN}.map((row) => ({{...row.dataset, id: row.id, text: row.textContent}}))")
+def rows(page: Any, shown: str = "!row.hidden") -> list[dict[str, str]]:
+    """The rows on the page by the names of their columns, with the key."""
+    return page.evaluate(f"""() => {{
+        const table = document.querySelector("#verdicts table");
+        const heads = Array.from(table.tHead.rows[0].cells, (cell) => cell.textContent);
+        return Array.from(table.tBodies[0].rows).filter((row) => {shown}).map((row) => ({{
+            ...Object.fromEntries(heads.map((head, at) => [head, row.cells[at].textContent])),
+            id: row.querySelector("a").id, text: row.textContent,
+        }}));
+    }}""")
 
 
-def test_verdicts_are_filtered_by_each_field_and_by_words(report: Path, visit: Any) -> None:
+def test_verdicts_are_filtered_by_each_field_and_by_words_page_by_page(report: Path, visit: Any) -> None:
     page, heard = visit(address(report, "verdicts.html"))
-    every = shown(page)
-    assert len(every) > 60 and page.locator("#count").text_content() == f"{len(every)} of {len(every)} rows"
+    every, count, turned = rows(page, "true"), page.locator("output"), page.locator("[name=page]")
+    assert len(every) > 150 and rows(page) == every[:50]
+    turned.fill("2")
+    assert rows(page) == every[50:100]
+    assert count.text_content() == f"{len(every)} of {len(every)} rows, page 2 of {-(-len(every) // 50)}"
     for field in ("experiment", "judge", "condition"):
         value = every[-1][field]
-        page.select_option(f"#filter-{field}", value)
-        rows = shown(page)
-        assert rows == [row for row in every if row[field] == value]
-        assert page.locator("#count").text_content() == f"{len(rows)} of {len(every)} rows"
+        page.select_option(f"[name={field}]", value)
+        found = [row for row in every if row[field] == value]
+        assert rows(page) == found[:50] and turned.input_value() == "1"
+        assert count.text_content().startswith(f"{len(found)} of {len(every)} rows")
         page.get_by_role("button", name="Show all").click()
-        until(page, f"{SHOWN}.length === {len(every)}")
-    page.select_option("#filter-mark", "flipped")
-    flipped = shown(page)
-    assert flipped == [row for row in every if "flipped" in row["mark"].split()]
-    page.select_option("#filter-judge", flipped[0]["judge"])
+        until(page, lambda: rows(page) == every[:50])
+    page.select_option("[name=marks]", "flipped")
+    flipped = [row for row in every if "flipped" in row["marks"].split(", ")]
+    assert rows(page) == flipped[:50]
+    page.select_option("[name=judge]", flipped[0]["judge"])
     both = [row for row in flipped if row["judge"] == flipped[0]["judge"]]
-    assert shown(page) == both
-    page.fill("#filter-search", "NO ROW HOLDS THIS")
-    until(page, f"{SHOWN}.length === 0")
-    assert page.locator("#count").text_content() == f"0 of {len(every)} rows"
+    assert rows(page) == both[:50]
+    page.fill("[name=search]", "NO ROW HOLDS THIS")
+    assert rows(page) == [] and count.text_content() == f"0 of {len(every)} rows, page 1 of 1"
     page.get_by_role("button", name="Show all").click()
-    until(page, f"{SHOWN}.length === {len(every)}")
+    until(page, lambda: rows(page) == every[:50])
     word = both[0]["id"][:10].upper()
-    page.fill("#filter-search", word)
-    until(page, f"{SHOWN}.length < {len(every)}")
-    assert [row["id"] for row in shown(page)] == [row["id"] for row in every if word.lower() in row["text"].lower()]
+    page.fill("[name=search]", word)
+    assert [row["id"] for row in rows(page)] == [row["id"] for row in every if word.lower() in row["text"].lower()]
     heard.nothing()
 
 
-def test_links_lead_to_filtered_verdicts_and_a_key_to_its_row(report: Path, visit: Any) -> None:
-    page, heard = visit(address(report, "arena_hard_position_bias.html"))
-    page.get_by_role("link", name="flipped and own-preferring verdicts").click()
-    page.wait_for_url("**/verdicts.html?experiment=arena_hard_position_bias")
-    rows = shown(page)
-    assert rows and {row["experiment"] for row in rows} == {"arena_hard_position_bias"}
-    other = page.evaluate("document.querySelector('#verdicts tbody tr[hidden]').id")
-    page.goto(f"{address(report, 'verdicts.html')}?experiment=arena_hard_position_bias#{other}")
-    row = page.locator(f"[id='{other}']")
+def test_a_number_leads_to_its_verdicts_and_a_key_to_its_row(report: Path, visit: Any) -> None:
+    page, heard = visit(address(report, "judges.html"))
+    page.locator("a[href^='verdicts.html?experiment=arena_hard_position_bias']").first.click()
+    page.wait_for_url("**/verdicts.html?experiment=arena_hard_position_bias&judge=*")
+    found = rows(page)
+    assert found and len({(row["experiment"], row["judge"]) for row in found}) == 1
+    other = next(row["id"] for row in reversed(rows(page, "true")) if row["judge"] != found[0]["judge"])
+    page.goto(f"{page.url}#{other}")
+    row = page.locator(f"tr:has([id='{other}'])")
     row.wait_for(state="visible")
     assert row.locator("pre").is_visible(), "its reply is open"
     until(page, f"(() => {{ const box = document.getElementById('{other}').getBoundingClientRect();"
                            " return box.top >= 0 && box.top < innerHeight; })()")  # fmt: skip
-    page.goto(f"{address(report, 'verdicts.html')}#{'0' * 64}")
-    until(page, "document.getElementById('count').textContent.includes('verdicts.csv')")
     heard.nothing()
 
 
 def test_without_scripts_everything_is_there_but_the_filter(report: Path, visit: Any) -> None:
     page, heard = visit(address(report, "verdicts.html"), java_script_enabled=False)
-    assert page.locator("#verdicts tbody tr").first.is_visible() and not page.locator("#filters").is_visible()
-    assert page.locator(".menu a").first.is_visible() and not page.locator("#theme").is_visible()
+    assert page.locator("#verdicts tbody tr").last.is_visible() and not page.locator("form").count()
+    assert page.locator(".menu a").first.is_visible()
+    heard.nothing()
+
+
+@every_look
+def test_one_file_shows_one_page_at_a_time(one_file: Path, visit: Any, size: str, scheme: str) -> None:
+    page, heard = visit(one_file.as_uri(), size, scheme)
+    seen = "Array.from(document.querySelectorAll('article')).filter((each) => each.offsetHeight).map((each) => each.id)"
+    assert page.evaluate(seen) == ["index"]
+    for name in ("judges", "glossary"):
+        if size == "phone":
+            page.locator(".menu summary").evaluate("(each) => { each.parentElement.open = true; }")
+        page.locator(f".menu a[href='#{name}']").click()
+        assert page.evaluate(seen) == [name]
+        assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    page.goto(f"{one_file.as_uri()}#judges")
+    page.locator("#judges a[href$='#verdicts']").first.click()
+    page.wait_for_url("**/index.html?experiment=*#verdicts")
+    assert page.evaluate(seen) == ["verdicts"] and len({row["judge"] for row in rows(page)}) == 1
     heard.nothing()
 
 
@@ -199,7 +225,7 @@ def test_a_page_can_be_printed(report: Path, visit: Any, name: str) -> None:
     page, heard = visit(address(report, name), scheme="dark")
     page.set_viewport_size({"width": 700, "height": 1000})  # A4 without its margins
     page.emulate_media(media="print", color_scheme="dark")
-    assert not page.locator(".menu").is_visible() and not page.locator("#theme").is_visible()
+    assert not page.locator(".menu").is_visible() and not page.locator("form").is_visible()
     assert page.locator(".simulated").is_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate("document.documentElement.scrollWidth") <= 700, "nothing is cut off at the side"
@@ -236,11 +262,11 @@ def test_attacks_are_only_words_in_a_browser(hostile: Path, visit: Any) -> None:
         page.wait_for_timeout(300)  # what would act late
         heard.nothing()
         assert page.evaluate("typeof document.getElementById") == "function", "nothing took the place of a function"
-        assert page.locator("#theme").is_visible()
+        assert page.locator("h1").is_visible()
     page, heard = visit(address(hostile, "verdicts.html"))
-    assert len(shown(page)) == len(ATTACKS)
-    page.select_option("#filter-judge", index=3)
-    assert len(shown(page)) >= 1
+    assert len(rows(page, "true")) == len(ATTACKS)
+    page.select_option("[name=judge]", index=3)
+    assert len(rows(page)) >= 1
     heard.nothing()
 
 
