@@ -231,7 +231,7 @@ def test_published_verdicts_are_not_said_to_stand_in_our_orders(results: Path) -
 def test_the_checklist_answers_every_item_with_a_number_or_why_not(made: Path, results: Path) -> None:
     done = paper_facts.checklist([layout.load(results)])
     rows = dict(done[0])
-    assert len(rows) == len(paper_facts.ITEMS) + 1
+    assert len(rows) == len(paper_facts.WORDS["items"]) + 1
     measured = rows["Do judges prefer their own vendor or model?"]
     assert r"\MtBenchBlindSelfPreferenceEffect" in measured and measured.startswith(r"\RecuseAllSimulated{")
     assert re.search(r"arena\\_hard\\_position\\_bias", rows["Does the place of an answer move verdicts?"])
@@ -242,7 +242,7 @@ def test_the_checklist_answers_every_item_with_a_number_or_why_not(made: Path, r
 
 
 def test_experiments_that_items_name_are_there() -> None:
-    assert {item.by for item in paper_facts.ITEMS if item.by} <= set(experiment_names())
+    assert {item["by"] for item in paper_facts.WORDS["items"] if "by" in item} <= set(experiment_names())
 
 
 def test_a_measure_that_no_item_asks_for_gets_a_row_of_its_own(results: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from helpers import paper
 from helpers.figures.style import style as style_of
 from helpers.macros import MARK
-from helpers.paper import facts, layout, writing
+from helpers.paper import facts, layout
 from helpers.paper.writing import PREAMBLE
 from tests.paper_results import HOSTILE, blind, hostile
 from tests.payloads import faults_of_latex
@@ -174,7 +174,7 @@ def written(name: str, folder: Path, text: str) -> None:
 def test_a_table_too_wide_or_too_long_is_set_in_parts_that_fit(tmp_path: Path, name: str) -> None:
     page = paper.PAGES[name]
     results = layout.Results("x", "x", tmp_path, {}, (), None, {}, (), ())
-    texts = {sheet.name: writing.table_tex(results, sheet, page) for sheet in (WIDE, PROSE, NARROW)}
+    texts = {sheet.name: layout.table_tex(results, sheet, page) for sheet in (WIDE, PROSE, NARROW)}
     written(name, tmp_path, "\\clearpage\n".join(texts.values()))
     log = compiled(tmp_path)
     assert "is shrunk to" not in log and "Float too large" not in log

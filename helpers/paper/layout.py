@@ -1,4 +1,4 @@
-"""Results of runs and the pages of a style: how wide text is, and how a table is set so that it fits its column."""
+"""Results of runs and the pages of a style: how figures and tables are set so that they fit their columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationInfo, field_validator
 
 from .. import paths
+from ..escaping import LONGEST_CAPTION, LONGEST_CELL, cut, latex, visible
 from ..export import NAME, PROTOCOL, Protocol
+from ..macros import signs
 from ..overview import NULLS, SUMMARY, Found, Numbers, Paid, read, read_results
 from ..run.notebooks import available, collects, experiment_of
 from ..types import Estimate
@@ -321,3 +323,137 @@ def row_height(sheet: Sheet, layout: Layout, row: int) -> float:
         for at in layout.columns
     ]
     return max(lines) * layout.size * 1.19 + (2 if layout.stacked or layout.prose else 0)
+
+
+#: A table of more pages than this is cut: its CSV file, beside the results, holds all.
+MOST_PAGES = 3
+#: What rules, head and space take of a page besides the rows, in points.
+AROUND = 90
+#: Space around a figure and its caption, in points.
+SPACE = 30
+
+
+def stem(results: Results, name: str) -> str:
+    """The name of the files of one figure or table."""
+    return f"{results.label}-{name}"
+
+
+def figure_tex(results: Results, picture: Picture, page: Page) -> str:
+    """A figure in its own size, so that its letters are as large as they were drawn; wide ones over both columns.
+
+    Only one that is higher than the page is made smaller (`share`).
+    """
+    star = "*" if page.columns == 2 and picture.width > page.column + 0.01 else ""
+    height = picture.height * share(picture, page)
+    options = "" if height == picture.height else f"[height={height:.3f}in]"
+    alt = " ".join(visible(picture.alt).split())
+    return rf"""% In other words: {alt}
+\begin{{figure{star}}}[tp]
+\centering
+\includegraphics{options}{{\RecuseFolder figures/{stem(results, picture.name)}}}
+\caption{{{_caption(picture.caption)}}}
+\label{{fig:{stem(results, picture.name)}}}
+\end{{figure{star}}}
+"""
+
+
+def share(picture: Picture, page: Page) -> float:
+    """The share of its own size that a figure has on the page: 1, or less where it and its caption are too high."""
+    wide = picture.width > page.column + 0.01
+    room = page.height - (_caption_height(picture.caption, page, wide) + SPACE) / POINTS
+    return min(1.0, room / picture.height)
+
+
+def table_tex(results: Results, sheet: Sheet, page: Page) -> str:
+    """A table with booktabs rules that fits its column, in as many parts as it needs."""
+    label = f"tab:{stem(results, sheet.name)}"
+    if not sheet.rows or not sheet.columns:
+        return f"% {visible(sheet.name)}: a table without rows.\n"
+    floats: list[str] = []
+    for layout in layouts(sheet, page):
+        parts, cut_at = _parts(sheet, layout, page)
+        for rows in parts:
+            words = sheet.caption if not floats else "Continued."
+            if cut_at and not floats:
+                words += f" The first {cut_at:,} of {len(sheet.rows):,} rows; {sheet.name}.csv holds all."
+            floats.append(_float(sheet, layout, rows, words, label if not floats else f"{label}-{len(floats) + 1}"))
+    return "\n".join(floats)
+
+
+def _caption(words: str) -> str:
+    return signs(latex(cut(words, LONGEST_CAPTION)))
+
+
+def _parts(sheet: Sheet, layout: Layout, page: Page) -> tuple[list[list[int]], int]:
+    """The rows of each page, and how many rows there are when some are left out, else 0."""
+    room = page.height * POINTS - AROUND - _caption_height(sheet.caption, page, layout.wide)
+    parts: list[list[int]] = [[]]
+    used = 0.0
+    for row in range(len(sheet.rows)):
+        height = row_height(sheet, layout, row)
+        if parts[-1] and used + height > room:
+            parts.append([])
+            used = 0.0
+        parts[-1].append(row)
+        used += height
+    if len(parts) <= MOST_PAGES:
+        return parts, 0
+    return parts[:MOST_PAGES], sum(map(len, parts[:MOST_PAGES]))
+
+
+def _caption_height(words: str, page: Page, wide: bool) -> float:
+    room = (page.text if wide or page.columns == 1 else page.column) * POINTS
+    return (1 + len(words) * 0.5 * page.caption / room) * page.caption * 1.2
+
+
+def _float(sheet: Sheet, layout: Layout, rows: Sequence[int], words: str, label: str) -> str:
+    star = "*" if layout.wide else ""
+    size = r"\RecuseSmall" if layout.size == SMALLEST else r"\RecuseMedium"
+    table, width = ("tabularx", r"{\linewidth}") if layout.prose else ("tabular", "")
+    kinds = "".join(_kind(sheet, layout, at) for at in layout.columns)
+    # The space between rows of several lines separates them.
+    end = r" \\[2pt]" if layout.stacked or layout.prose else r" \\"
+    heads = " & ".join(_head(sheet, layout, at) for at in layout.columns)
+    body = "\n".join(" & ".join(_cell(sheet, layout, row, at) for at in layout.columns) + end for row in rows)
+    return rf"""\begin{{table{star}}}[tp]
+\centering
+\caption{{{_caption(words)}}}
+\label{{{re.sub("[^A-Za-z0-9:._-]", "-", label)}}}
+{size}\setlength{{\tabcolsep}}{{4pt}}%
+\RecuseFit{{\begin{{{table}}}{width}{{@{{}}{kinds}@{{}}}}
+\toprule
+{heads} \\
+\midrule
+{body}
+\bottomrule
+\end{{{table}}}}}
+\end{{table{star}}}
+"""
+
+
+def _kind(sheet: Sheet, layout: Layout, at: int) -> str:
+    if at in layout.prose:
+        # Shares of the lines that are left, of which tabularx wants as many as there are columns of prose.
+        share = layout.prose[at] * len(layout.prose) / sum(layout.prose.values())
+        return rf">{{\raggedright\arraybackslash\hsize={share:.3f}\hsize}}X"
+    numeric = all(isinstance(row[at], int | float) or row[at] is None for row in sheet.rows)
+    return "r" if numeric else "l"
+
+
+def _head(sheet: Sheet, layout: Layout, at: int) -> str:
+    name = cut(sheet.columns[at], LONGEST_CELL)
+    if at in layout.prose or not layout.stacked:
+        return latex(name)
+    room = max(len(line) for row in sheet.rows for line in lines_of(row[at], True))
+    return _stacked([latex(line) for line in head_lines(name, room)], "b")
+
+
+def _cell(sheet: Sheet, layout: Layout, row: int, at: int) -> str:
+    text = cut(written(sheet.rows[row][at]), LONGEST_CELL)
+    lines = lines_of(text, layout.stacked and at not in layout.prose)
+    return _stacked([line if line == "--" else signs(latex(line)) for line in lines], "t")
+
+
+def _stacked(lines: Sequence[str], side: str) -> str:
+    inner = r" \\ ".join(lines)
+    return inner if len(lines) == 1 else rf"\begin{{tabular}}[{side}]{{@{{}}l@{{}}}}{inner}\end{{tabular}}"

@@ -1,8 +1,7 @@
-"""The folder of a paper: figures and tables as LaTeX floats, redrawn where they must, and an example that uses them."""
+"""The folder of a paper: figures that are redrawn where they must, and an example that uses all of it."""
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,170 +14,13 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from .. import export
-from ..escaping import LONGEST_CAPTION, LONGEST_CELL, cut, latex, visible
 from ..export import PROTOCOL
-from ..macros import MARK, camel, place, signs
+from ..macros import MARK, camel, place
 from ..run import notebooks
 from ..run.notebooks import available, collects, experiment_of, run_all
 from ..types import Estimate
 from .facts import bibliography, checklist, checklist_tex, facts, filled, macro_of, methods_tex, numbers_tex, of_results
-from .layout import (
-    POINTS,
-    SMALLEST,
-    Layout,
-    Page,
-    Picture,
-    Results,
-    Sheet,
-    head_lines,
-    layouts,
-    lines_of,
-    load,
-    load_all,
-    page,
-    row_height,
-    written,
-)
-
-#: A table of more pages than this is cut: its CSV file, beside the results, holds all.
-MOST_PAGES = 3
-#: What rules, head and space take of a page besides the rows, in points.
-AROUND = 90
-#: Space around a figure and its caption, in points.
-SPACE = 30
-
-
-def stem(results: Results, name: str) -> str:
-    """The name of the files of one figure or table."""
-    return f"{results.label}-{name}"
-
-
-def figure_tex(results: Results, picture: Picture, page: Page) -> str:
-    """A figure in its own size, so that its letters are as large as they were drawn; wide ones over both columns.
-
-    Only one that is higher than the page is made smaller (`share`).
-    """
-    star = "*" if page.columns == 2 and picture.width > page.column + 0.01 else ""
-    height = picture.height * share(picture, page)
-    options = "" if height == picture.height else f"[height={height:.3f}in]"
-    alt = " ".join(visible(picture.alt).split())
-    return "\n".join(
-        [
-            f"% In other words: {alt}",
-            rf"\begin{{figure{star}}}[tp]",
-            r"\centering",
-            rf"\includegraphics{options}{{\RecuseFolder figures/{stem(results, picture.name)}}}",
-            rf"\caption{{{_caption(picture.caption)}}}",
-            rf"\label{{fig:{stem(results, picture.name)}}}",
-            rf"\end{{figure{star}}}",
-            "",
-        ]
-    )
-
-
-def share(picture: Picture, page: Page) -> float:
-    """The share of its own size that a figure has on the page: 1, or less where it and its caption are too high."""
-    wide = picture.width > page.column + 0.01
-    room = page.height - (_caption_height(picture.caption, page, wide) + SPACE) / POINTS
-    return min(1.0, room / picture.height)
-
-
-def table_tex(results: Results, sheet: Sheet, page: Page) -> str:
-    """A table with booktabs rules that fits its column, in as many parts as it needs."""
-    label = f"tab:{stem(results, sheet.name)}"
-    if not sheet.rows or not sheet.columns:
-        return f"% {visible(sheet.name)}: a table without rows.\n"
-    floats: list[str] = []
-    for layout in layouts(sheet, page):
-        parts, cut_at = _parts(sheet, layout, page)
-        for rows in parts:
-            words = sheet.caption if not floats else "Continued."
-            if cut_at and not floats:
-                words += f" The first {cut_at:,} of {len(sheet.rows):,} rows; {sheet.name}.csv holds all."
-            floats.append(_float(sheet, layout, rows, words, label if not floats else f"{label}-{len(floats) + 1}"))
-    return "\n".join(floats)
-
-
-def _caption(words: str) -> str:
-    return signs(latex(cut(words, LONGEST_CAPTION)))
-
-
-def _parts(sheet: Sheet, layout: Layout, page: Page) -> tuple[list[list[int]], int]:
-    """The rows of each page, and how many rows there are when some are left out, else 0."""
-    room = page.height * POINTS - AROUND - _caption_height(sheet.caption, page, layout.wide)
-    parts: list[list[int]] = [[]]
-    used = 0.0
-    for row in range(len(sheet.rows)):
-        height = row_height(sheet, layout, row)
-        if parts[-1] and used + height > room:
-            parts.append([])
-            used = 0.0
-        parts[-1].append(row)
-        used += height
-    if len(parts) <= MOST_PAGES:
-        return parts, 0
-    return parts[:MOST_PAGES], sum(map(len, parts[:MOST_PAGES]))
-
-
-def _caption_height(words: str, page: Page, wide: bool) -> float:
-    room = (page.text if wide or page.columns == 1 else page.column) * POINTS
-    return (1 + len(words) * 0.5 * page.caption / room) * page.caption * 1.2
-
-
-def _float(sheet: Sheet, layout: Layout, rows: Sequence[int], words: str, label: str) -> str:
-    star = "*" if layout.wide else ""
-    size = r"\RecuseSmall" if layout.size == SMALLEST else r"\RecuseMedium"
-    table, width = ("tabularx", r"{\linewidth}") if layout.prose else ("tabular", "")
-    kinds = "".join(_kind(sheet, layout, at) for at in layout.columns)
-    # The space between rows of several lines separates them.
-    end = r" \\[2pt]" if layout.stacked or layout.prose else r" \\"
-    return "\n".join(
-        [
-            rf"\begin{{table{star}}}[tp]",
-            r"\centering",
-            rf"\caption{{{_caption(words)}}}",
-            rf"\label{{{re.sub('[^A-Za-z0-9:._-]', '-', label)}}}",
-            rf"{size}\setlength{{\tabcolsep}}{{4pt}}%",
-            rf"\RecuseFit{{\begin{{{table}}}{width}{{@{{}}{kinds}@{{}}}}",
-            r"\toprule",
-            " & ".join(_head(sheet, layout, at) for at in layout.columns) + r" \\",
-            r"\midrule",
-            *(" & ".join(_cell(sheet, layout, row, at) for at in layout.columns) + end for row in rows),
-            r"\bottomrule",
-            rf"\end{{{table}}}}}",
-            rf"\end{{table{star}}}",
-            "",
-        ]
-    )
-
-
-def _kind(sheet: Sheet, layout: Layout, at: int) -> str:
-    if at in layout.prose:
-        # Shares of the lines that are left, of which tabularx wants as many as there are columns of prose.
-        share = layout.prose[at] * len(layout.prose) / sum(layout.prose.values())
-        return rf">{{\raggedright\arraybackslash\hsize={share:.3f}\hsize}}X"
-    numeric = all(isinstance(row[at], int | float) or row[at] is None for row in sheet.rows)
-    return "r" if numeric else "l"
-
-
-def _head(sheet: Sheet, layout: Layout, at: int) -> str:
-    name = cut(sheet.columns[at], LONGEST_CELL)
-    if at in layout.prose or not layout.stacked:
-        return latex(name)
-    room = max(len(line) for row in sheet.rows for line in lines_of(row[at], True))
-    return _stacked([latex(line) for line in head_lines(name, room)], "b")
-
-
-def _cell(sheet: Sheet, layout: Layout, row: int, at: int) -> str:
-    text = cut(written(sheet.rows[row][at]), LONGEST_CELL)
-    lines = lines_of(text, layout.stacked and at not in layout.prose)
-    return _stacked([line if line == "--" else signs(latex(line)) for line in lines], "t")
-
-
-def _stacked(lines: Sequence[str], side: str) -> str:
-    inner = r" \\ ".join(lines)
-    return inner if len(lines) == 1 else rf"\begin{{tabular}}[{side}]{{@{{}}l@{{}}}}{inner}\end{{tabular}}"
-
+from .layout import Page, Picture, Results, figure_tex, load, load_all, page, share, stem, table_tex
 
 REPORT = "report.ipynb"
 #: Numbers are written with six digits; another machine may differ in the last of them.
@@ -343,10 +185,8 @@ def narrowed(results: Results, only: Sequence[str]) -> Results:
     """The results with only those figures and tables that are named, if any are; none is to be drawn where none is."""
     if not any(name.startswith(f"{results.label}-") for name in only):
         return replace(results, pictures=(), sheets=()) if only else results
-    pictures, sheets = (
-        exhibits and tuple(each for each in exhibits if stem(results, each.name) in only)
-        for exhibits in (results.pictures, results.sheets)
-    )
+    pictures = results.pictures and tuple(each for each in results.pictures if stem(results, each.name) in only)
+    sheets = results.sheets and tuple(each for each in results.sheets if stem(results, each.name) in only)
     return replace(results, pictures=pictures, sheets=sheets)
 
 

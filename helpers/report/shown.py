@@ -49,17 +49,17 @@ LONG_FORMULA = 16
 
 def closed(markup: str) -> str:
     """HTML that a cell showed: texts of models may stand in it, so no link, heading, picture or formula is left."""
-    sides = {"tag_attribute_values": {"td": _RIGHT, "th": _RIGHT}}
-    # Without "*" nh3 lets some attributes of its own through.
-    left = nh3.clean(markup, TEXT, GONE | {"math"}, {"*": set()}, link_rel=None, **sides)
+    sides, none = {"td": _RIGHT, "th": _RIGHT}, {"*": set[str]()}  # without "*" nh3 lets some of its own through
+    left = nh3.clean(markup, TEXT, GONE | {"math"}, none, link_rel=None, tag_attribute_values=sides)
     return re.sub(r'(<t[dh]) style="text-align: ?right;?">', r'\1 class="number">', left)
 
 
 def clean(markup: str) -> Markup:
     """The last step of every piece of a page: only what pages are made of is left."""
-    heads = {"set_tag_attribute_values": {"th": {"scope": "col"}}, "url_schemes": {"http", "https"}}
-    tags = TEXT | FORMULA | OURS.keys()
-    return Markup(nh3.clean(visible(str(markup)), tags, GONE, {"*": set(), **OURS}, **heads))
+    tags, having, heads = TEXT | FORMULA | OURS.keys(), {"*": set[str](), **OURS}, {"th": {"scope": "col"}}
+    schemes = {"http", "https"}
+    text = visible(str(markup))
+    return Markup(nh3.clean(text, tags, GONE, having, url_schemes=schemes, set_tag_attribute_values=heads))
 
 
 def in_markdown(text: str) -> str:
