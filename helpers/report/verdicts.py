@@ -115,17 +115,14 @@ def rows_table(rows: pd.DataFrame) -> str:
     """The rows as an HTML table, each under the key of its reply, which is folded."""
     key = Markup('<a id="{0}" href="#{0}"><code>{1}</code></a>')
     reply = Markup("{}<details><summary>reply</summary><pre>{}</pre></details>")
-    facts = ["experiment", "judge", "condition"]
     cells = (
         (
-            *(key.format(row.key, row.key[:10]), *row[facts], row.marks.replace(" ", ", ")),
-            *(
-                reply.format(row.verdict, row.reply),
-                f"{row.question} ({row.category}, {row.question_id})",
-                row["shown"],
-            ),
-            "SIMULATED" if row["data"] == "simulated" else row["data"],
+            *(key.format(row.key, row.key[:10]), row.experiment, row.judge, row.condition),
+            *(row.marks.replace(" ", ", "), reply.format(row.verdict, row.reply)),
+            *(f"{row.question} ({row.category}, {row.question_id})", row.shown),
+            "SIMULATED" if row.data == "simulated" else row.data,
         )
-        for _, row in rows.iterrows()
+        for row in rows.itertuples(index=False)
     )
-    return table(["key", *facts, "marks", "verdict", "question", "shown", "data"], cells)
+    heads = ("key", "experiment", "judge", "condition", "marks", "verdict", "question", "shown", "data")
+    return table(heads, cells)
