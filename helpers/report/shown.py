@@ -59,7 +59,10 @@ def clean(markup: str) -> Markup:
     tags, having, heads = TEXT | FORMULA | OURS.keys(), {"*": set[str](), **OURS}, {"th": {"scope": "col"}}
     schemes = {"http", "https"}
     text = visible(str(markup))
-    return Markup(nh3.clean(text, tags, GONE, having, url_schemes=schemes, set_tag_attribute_values=heads))
+    left = nh3.clean(text, tags, GONE, having, url_schemes=schemes, set_tag_attribute_values=heads)
+    # nh3 writes the attributes of an element in any order; the same results give the same bytes.
+    one = r' [\w-]+="[^"]*"'
+    return Markup(re.sub(f"(<\\w+)((?:{one})+)", lambda at: at[1] + "".join(sorted(re.findall(one, at[2]))), left))
 
 
 def in_markdown(text: str) -> str:
