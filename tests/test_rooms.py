@@ -101,7 +101,7 @@ MOST = {
     "audit": (1_000, 4),
     "calibrate": (100, 1),
     "power": (419, 1),
-    "report": (910, 4),
+    "report": (911, 4),
     "paper": (1_257, 4),
     "overview": (388, 1),
     "explain explore check": (694, 3),
