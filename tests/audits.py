@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,14 +61,14 @@ def net(lead: float) -> float:
     return first - second
 
 
-#: The design alone: question, condition, first, target, repeat of each call, in the order of the trials.
-DESIGN = pd.DataFrame(
-    [
-        (t.question_id, t.condition, t.where["first"], t.where["target"], t.request.repeat)
-        for t in asking.trials(BATTERY, model({}))
-    ],
-    columns=["question", "condition", "first", "target", "repeat"],
-)
+def design(battery: asking.Battery, **params: float) -> pd.DataFrame:
+    """The design alone: question, condition, first, target, repeat of each call, in the order of the trials."""
+    asked = asking.trials(battery, replace(model({}), params=params))
+    rows = [(t.question_id, t.condition, t.where["first"], t.where["target"], t.request.repeat) for t in asked]
+    return pd.DataFrame(rows, columns=["question", "condition", "first", "target", "repeat"])
+
+
+DESIGN = design(BATTERY)
 
 
 def drawn(
@@ -76,24 +77,25 @@ def drawn(
     noise: float = 1.0,
     tie: float = 0.4,
     pulls: Mapping[str, Callable[[pd.DataFrame], np.ndarray]] | None = None,
+    asked: pd.DataFrame = DESIGN,
 ) -> pd.DataFrame:
     """A table of verdicts that are drawn directly, without prompt and reply, from a judge of this sharpness and noise.
 
     `pulls` adds to the lead of the first, by condition, what a function of its rows says; without it nothing pulls.
     """
-    names = {name: i for i, name in enumerate(sorted(DESIGN["question"].unique()))}
+    names = {name: i for i, name in enumerate(sorted(asked["question"].unique()))}
     gaps, levels = rng.normal(0, quality, len(names)), rng.normal(60, 12, len(names))
-    number = DESIGN["question"].map(names).to_numpy()
-    side = DESIGN["first"].map({"one": 1.0, "two": -1.0}).fillna(0.0).to_numpy()
+    number = asked["question"].map(names).to_numpy()
+    side = asked["first"].map({"one": 1.0, "two": -1.0}).fillna(0.0).to_numpy()
     lead = side * gaps[number]
-    condition = DESIGN["condition"].to_numpy()
+    condition = asked["condition"].to_numpy()
     lead[condition == "identical"] = 0.0
-    lead[condition == "gap"] = 4.0 * np.where(DESIGN["first"][condition == "gap"] == "good", 1, -1)
+    lead[condition == "gap"] = 4.0 * np.where(asked["first"][condition == "gap"] == "good", 1, -1)
     for name, pull in (pulls or {}).items():
-        lead[condition == name] += pull(DESIGN[condition == name])
-    felt = lead + noise * rng.logistic(size=len(DESIGN))
+        lead[condition == name] += pull(asked[condition == name])
+    felt = lead + noise * rng.logistic(size=len(asked))
     sign = np.where(np.abs(felt) < tie, 0.0, np.sign(felt))
-    points = np.clip(np.round(levels[number] + 6 * noise * rng.normal(size=len(DESIGN))), 0, 100)
+    points = np.clip(np.round(levels[number] + 6 * noise * rng.normal(size=len(asked))), 0, 100)
     scored = condition == "anchor"
-    table = DESIGN.assign(outcome="ok", sign=np.where(scored, np.nan, sign), points=np.where(scored, points, np.nan))
+    table = asked.assign(outcome="ok", sign=np.where(scored, np.nan, sign), points=np.where(scored, points, np.nan))
     return frames.recoded(table.assign(model="m"))[list(measuring.COLUMNS)]

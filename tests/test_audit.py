@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 from functools import cache
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import datasets
+from helpers import datasets, verdicts
 from helpers.audit import asking, measuring
 from helpers.audit.asking import PROBES
+from helpers.audit.measuring import LEVEL
 from helpers.config import ConfigError
-from helpers.types import Estimate, Trial
+from helpers.providers import simulated
+from helpers.stats.power import detectable_effect
+from helpers.types import Completion, Estimate, Trial
 from studies.calibration.worlds.listwise import WORLDS, draw, frame as frame_of
-from tests.audits import BATTERY, DESIGN, drawn, findings, judged, model, net, wins
+from tests.audits import BATTERY, DESIGN, design, drawn, findings, judged, model, net, wins
 
 CANNOT = "which model wins and which letter wins cannot be told apart."
 
@@ -141,20 +148,23 @@ def texts(trial: Trial) -> list[str]:
     return re.findall(rf"<<<ANSWER \w+ {trial.nonce}>>>\n(.*?)\n<<<END", trial.request.prompt, re.DOTALL)
 
 
+FILES = ("battery.yaml", "more.yaml", "pair.txt", "score.txt", "reworded_1.txt", "reworded_2.txt")
+
+
 def test_the_texts_are_those_of_the_version_that_is_written_down() -> None:
     found = hashlib.sha256()
-    for name in ("battery.yaml", "pair.txt", "score.txt"):
+    for name in FILES:
         content = (asking.FOLDER / name).read_bytes()
         found.update(f"{name}:{len(content)}\n".encode() + content)
     assert f'"{BATTERY.version}": "{found.hexdigest()}"' in (asking.FOLDER / "versions.yaml").read_text()
 
 
-@pytest.mark.parametrize("name", ["battery.yaml", "pair.txt", "score.txt"])
+@pytest.mark.parametrize("name", FILES)
 def test_a_changed_letter_is_another_battery(tmp_path, name: str) -> None:
     shutil.copytree(asking.FOLDER, tmp_path / "audit")
     path = tmp_path / "audit" / name
     path.write_text(path.read_text().replace("question", "questions", 1))
-    with pytest.raises(ConfigError, match=r"not those of version 1\.0"):
+    with pytest.raises(ConfigError, match=r"not those of version 1\.1"):
         asking.load(tmp_path / "audit")
 
 
@@ -162,7 +172,7 @@ def test_a_battery_of_ones_own_needs_a_version_and_whole_items(tmp_path) -> None
     folder = tmp_path / "audit"
     shutil.copytree(asking.FOLDER, folder)
     path = folder / "battery.yaml"
-    own = path.read_text().replace('version: "1.0"', 'version: "mine"').replace("id: wool", "id: woollen")
+    own = path.read_text().replace('version: "1.1"', 'version: "mine"').replace("id: wool", "id: woollen")
     path.write_text(own)
     (folder / "versions.yaml").write_text(f'"mine": "{asking.digest(folder)}"\n')
     assert asking.load(folder).version == "mine"
@@ -170,14 +180,20 @@ def test_a_battery_of_ones_own_needs_a_version_and_whole_items(tmp_path) -> None
     (folder / "versions.yaml").write_text(f'"mine": "{asking.digest(folder)}"\n')
     with pytest.raises(ConfigError, match="more than one with the id kettle"):
         asking.load(folder)
-    path.write_text(own.replace("    expert: the head of a laboratory for household appliances\n", ""))
-    with pytest.raises(ConfigError, match=r"battery.yaml.*expert"):
+    path.write_text(
+        own.replace("    category: household\n    question: How do I get rid", "    question: How do I get rid")
+    )
+    with pytest.raises(ConfigError, match=r"battery.yaml.*category"):
         asking.load(folder)
 
 
+LARGEST = asking.load(size=200)
+
+
 def test_the_answers_are_alike_and_padding_adds_words_only() -> None:
-    assert len(BATTERY.items) >= 24 and len({item.question for item in BATTERY.items}) == len(BATTERY.items)
-    for item in BATTERY.items:
+    items = LARGEST.items
+    assert len(BATTERY.items) == 24 and len({item.question for item in items}) == len(items) == 200
+    for item in items:
         for side in asking.SIDES:
             plain, padded = item.text(side), item.text(side, padded=True)
             rest = padded
@@ -187,20 +203,40 @@ def test_the_answers_are_alike_and_padding_adds_words_only() -> None:
             assert rest.strip() == item.filler[-1] and 2 <= len(padded) / len(plain) <= 3.5
         one, two = (len(item.text(side)) for side in asking.SIDES)
         assert 0.75 < one / two < 1.34, item.id  # in the probes on other things length must not decide
+        assert item.wrong and 0.4 < len(item.wrong) / len(item.one[-1]) < 2.4 and item.wrong not in item.one, item.id
 
 
-def test_some_six_hundred_calls_are_all_different_and_asked_in_a_mixed_order() -> None:
+def test_some_eight_hundred_calls_are_all_different_and_asked_in_a_mixed_order() -> None:
     assert Counter(trial.condition for trial in TRIALS) == {
         **{"plain": 96, "letters": 48, "identical": 48, "length": 48, "gap": 24, "anchor": 48},
-        **{"authority": 96, "bandwagon": 96, "names": 96},
+        **{"authority": 96, "bandwagon": 96, "names": 96, "injected": 96, "reworded": 96, "wrong": 48},
     }
-    assert len({trial.request.key for trial in TRIALS}) == len(TRIALS) == 25 * len(BATTERY.items)
+    assert len({trial.request.key for trial in TRIALS}) == len(TRIALS) == 35 * len(BATTERY.items)
     # No condition is asked earlier than the others: their mean places differ by chance (sd of a mean below 0.06).
     for condition in {trial.condition for trial in TRIALS}:
         places = [i / len(TRIALS) for i, trial in enumerate(TRIALS) if trial.condition == condition]
         assert 0.3 < sum(places) / len(places) < 0.7
+    # Question by question, so that an audit that stops half-way has whole ones.
+    questions = [trial.question_id for trial in TRIALS]
+    assert sum(one != two for one, two in pairwise(questions)) == len(BATTERY.items) - 1
     again = asking.trials(BATTERY, model({}))
     assert [trial.request.key for trial in again] == [trial.request.key for trial in TRIALS]
+
+
+@pytest.mark.parametrize("params", [{}, {"temperature": 0}])
+def test_each_size_holds_the_calls_of_the_smaller_ones(params: dict[str, float]) -> None:
+    judge = replace(model({}), params=params)
+    keys = [{t.request.key for t in asking.trials(asking.load(size=size), judge)} for size in asking.SIZES]
+    assert keys[0] < keys[1] < keys[2]
+
+
+@pytest.mark.parametrize(("size", "tenth"), [(24, 2), (60, 6), (200, 20)])
+def test_at_temperature_0_a_tenth_of_the_questions_is_asked_twice(size: int, tenth: int) -> None:
+    asked = design(asking.load(size=size), temperature=0)
+    twice = asked[asked["repeat"] > 0]
+    assert set(twice["condition"]) == {"plain"} and twice["question"].nunique() == tenth == len(twice) / 2
+    warm = design(asking.load(size=size), temperature=0.7)
+    assert (warm["condition"].eq("plain") & warm["repeat"].eq(1)).sum() == 2 * size
 
 
 @pytest.mark.parametrize("condition", ["authority", "bandwagon", "names"])
@@ -269,6 +305,114 @@ def test_controls_are_what_they_are_called() -> None:
     assert all(each["high"] >= 89 and each["low"] <= 14 for each in numbers.values()) and len(numbers) == 24
 
 
+def test_a_planted_verdict_stands_in_one_answer_and_as_many_letters_in_the_other() -> None:
+    plain = {(t.question_id, t.where["first"]): texts(t) for t in of("plain")}
+    kinds: set[str] = set()
+    for trial in of("injected"):
+        ends = [
+            shown.removeprefix(before).strip()
+            for shown, before in zip(texts(trial), plain[trial.question_id, trial.where["first"]], strict=True)
+        ]
+        place = trial.shown.index(trial.where["target"])
+        label = trial.labels[place]
+        assert re.search(rf"\b{label}\b", ends[place].removeprefix("The ")) and len(ends[0]) == len(ends[1])
+        assert not re.search(r"\bB\b|: A\b|\"A\"|answer A\b", ends[1 - place])
+        assert trial.nonce not in ends[place] + ends[1 - place]
+        kinds.add(re.sub(r"[0-9a-f]{8}|\b[AB]\b", "", ends[place]))
+    assert len(kinds) == len(BATTERY.injected) and len(of("injected")) == 4 * len(BATTERY.items)
+
+
+@pytest.mark.parametrize("structured", [True, False])
+def test_a_reply_that_repeats_a_planted_verdict_is_none(structured: bool) -> None:
+    for trial in asking.trials(BATTERY, model({}, structured)):
+        if trial.condition == "injected":
+            for text in (texts(trial)[0], texts(trial)[1], texts(trial)[0].rpartition("\n")[2]):
+                judged = verdicts.read(trial, Completion(trial.request.key, "ok", text, "stop"))
+                assert judged.verdict is None and judged.outcome != "ok", text
+
+
+def test_other_words_of_the_instruction_leave_the_material_and_the_form_as_they_are() -> None:
+    usual = {(t.question_id, t.where["first"], t.request.repeat): t for t in of("plain")}
+    systems = set()
+    for trial in of("reworded"):
+        other = usual[trial.question_id, trial.where["first"], trial.request.repeat]
+        assert texts(trial) == texts(other) and trial.request.system != other.request.system
+        assert trial.request.schema == other.request.schema and trial.labels == other.labels
+        form = trial.request.prompt.partition("- A: answer A is better")[2]
+        assert form and form == other.request.prompt.partition("- A: answer A is better")[2]
+        systems.add(trial.request.system)
+    assert len(systems) == 2
+
+
+def test_an_answer_made_wrong_differs_in_its_last_sentence() -> None:
+    by_id = {item.id: item for item in BATTERY.items}
+    for trial in of("wrong"):
+        item, shown = by_id[trial.question_id], dict(zip(trial.shown, texts(trial), strict=True))
+        assert shown["right"] == item.text("one") and shown["wrong"].endswith(item.wrong)
+        assert shown["wrong"].removesuffix(item.wrong) == shown["right"].removesuffix(item.one[-1])
+    assert Counter(t.where["first"] for t in of("wrong")) == {"right": 24, "wrong": 24}
+
+
+# --- questions of one's own -------------------------------------------------------------------------------------------
+
+
+def own_lines(count: int = 12) -> list[dict[str, str]]:
+    return [
+        {"id": f"q{i}", "question": f"Why {i}?", "one": f"Because of {i}.", "two": f"For {i} reasons."}
+        for i in range(count)
+    ]
+
+
+def written(path: Path, lines: list[dict[str, str]]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_ones_own_questions_are_asked_in_all_probes(tmp_path: Path) -> None:
+    lines = own_lines()
+    lines[3] |= {"wrong": "Because the moon said so.", "category": "other", "expert": "a colonel"}
+    battery = asking.load(items=written(tmp_path / "own.jsonl", lines))
+    asked = Counter(t.condition for t in asking.trials(battery, model({})))
+    assert battery.version == "own" and battery.digest != BATTERY.digest and asked["wrong"] == 2
+    assert asked["plain"] == 48 and asked["gap"] == 12 and asked["injected"] == 48
+    item = battery.items[0]
+    padded = item.text("one", padded=True)
+    assert "Because of 0." in padded and len(padded) > 2 * len("Because of 0.")
+    # A longer file asks the same of the questions that it had before.
+    more = asking.load(items=written(tmp_path / "more.jsonl", [*lines, *own_lines(40)[12:]]))
+    assert {i.id for i in more.items} > {i.id for i in battery.items}
+
+
+FAULTS = {
+    "no field": ({"two": None}, r"own\.jsonl, line 3, record 3 \(id 'q2'\): an item: key 'two' is missing"),
+    "blank": ({"question": " "}, r"line 3, record 3 \(id 'q2'\): an item: question = ' '"),
+    "unknown": ({"answer": "x"}, r"line 3.*unknown key 'answer'; valid keys: id, question, one, two, wrong"),
+    "number": ({"one": 5}, r"line 3.*one = 5"),
+    "name": ({"id": "a b"}, r"line 3.*id = 'a b'.*up to 64 letters"),
+    "same": ({"two": "Because of 2."}, r"line 3.*two: the same text as one"),
+    "twice": ({"id": "q1"}, r"the id of an item more than once: q1 \(lines 2, 3\)"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_in_ones_own_questions_is_named_with_line_and_field(tmp_path: Path, name: str) -> None:
+    change, words = FAULTS[name]
+    lines = own_lines()
+    lines[2] = {key: value for key, value in {**lines[2], **change}.items() if value is not None}
+    with pytest.raises(ValueError, match=words):
+        asking.load(items=written(tmp_path / "own.jsonl", lines))
+
+
+def test_too_few_questions_and_sizes_that_are_none_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "own.jsonl", own_lines(9))
+    with pytest.raises(ValueError, match="9 questions; 10 are the least"):
+        asking.load(items=path)
+    with pytest.raises(ConfigError, match="size: belongs to the built-in questions"):
+        asking.load(items=path, size=24)
+    with pytest.raises(ConfigError, match="size: 25; write 24, 60 or 200"):
+        asking.load(size=25)
+
+
 def test_a_text_that_holds_the_code_of_its_prompt_is_refused() -> None:
     item = BATTERY.items[0]
     held = item.model_copy(update={"one": [f"END {TRIALS[0].nonce}"], "id": TRIALS[0].question_id})
@@ -309,7 +453,7 @@ def test_a_planted_bias_is_found_with_an_honest_interval(name: str, structured: 
         assert found[probe].in_words == "biased" and found[probe].examples
         # Four standard errors: one of these tests in some thousand would miss by chance.
         assert abs(each.value - truth) < 4 * each.se + 0.03, (probe, each, truth)
-        assert found[probe].words == PROBES[probe].above
+        assert found[probe].words == PROBES[probe].does(1)
 
 
 def test_what_is_not_planted_is_not_found() -> None:
@@ -324,7 +468,7 @@ def test_what_is_not_planted_is_not_found() -> None:
 def test_biases_to_the_other_side_are_told_as_such() -> None:
     found = findings(judged({"primacy": [0.0, 2.0], "verbosity": -1.0, "biases": {"authority": -2.0}}))
     for probe in ("order", "identical", "length", "authority"):
-        assert found[probe].in_words == "biased" and found[probe].words == PROBES[probe].below
+        assert found[probe].in_words == "biased" and found[probe].words == PROBES[probe].does(-1)
 
 
 def test_several_at_once_are_told_apart() -> None:
@@ -339,9 +483,10 @@ def test_a_fair_judge_is_fair_however_noisy_and_the_card_says_what_it_could_have
     for noise, id in [(0.3, "a"), (0.3, "b"), (1.0, "a"), (1.0, "b"), (2.0, "a"), (2.0, "b")]:
         found = findings(judged({"noise": noise, "sharpness": 2.0}, id=id))
         alarms += any(each.in_words == "biased" for each in found.values())
-        for each in found.values():
-            assert each.in_words != "cannot tell" and (each.smallest > 0) != (each.moved > 0)
-            assert each.in_words == "biased" or "would have been found" in each.words
+        for probe, each in found.items():
+            if not PROBES[probe].wanted:
+                assert each.in_words != "cannot tell" and (each.smallest > 0) != (each.moved > 0)
+                assert each.in_words == "biased" or "would have been found" in each.words
     assert alarms <= 1  # one in 20 is what the correction allows; the slow tests measure it
 
 
@@ -361,9 +506,11 @@ def test_a_judge_that_never_says_anything_else_passes_nothing() -> None:
     found = findings(constant)
     assert found["order"].in_words == found["identical"].in_words == "biased"
     assert {found[name].in_words for name in PROBES if name not in ("order", "identical")} == {"cannot tell"}
-    assert "same 70 points" in found["anchor"].words and "50.0 %" in found["length"].words
+    assert all("it answers by place: the first in 100 % of pairs" in found[name].words for name in ("anchor", "length"))
+    points = findings(table.assign(points=table["points"] * 0 + 70))
+    assert points["anchor"].in_words == "cannot tell" and "same 70 points" in points["anchor"].words
     tied = table.assign(sign=table["sign"] * 0, points=table["points"])
-    assert {each.in_words for name, each in findings(tied).items() if name != "anchor"} == {"cannot tell"}
+    assert {each.in_words for each in findings(tied).values()} == {"cannot tell"}
 
 
 def test_one_that_tosses_coins_is_not_taken_for_fair() -> None:
@@ -371,17 +518,133 @@ def test_one_that_tosses_coins_is_not_taken_for_fair() -> None:
     table = drawn(rng)
     tossed = table.assign(sign=np.where(table["sign"].isna(), np.nan, rng.choice([-1.0, 1.0], len(table))))
     found = findings(tossed)
-    assert {found[name].in_words for name in PROBES if name != "anchor"} == {"cannot tell"}
+    assert {each.in_words for each in found.values()} == {"cannot tell"}
+
+
+@pytest.mark.parametrize(
+    ("sign", "exchanged", "words", "biased"),
+    [
+        (1.0, 1.0, "it answers by place (the first in 100 % of pairs)", {"order", "identical"}),
+        (-1.0, -1.0, "it answers by place (the second in 100 % of pairs)", {"order", "identical"}),
+        (1.0, -1.0, "it answers by letter (A in 100 % of pairs)", {"letters"}),
+        (-1.0, 1.0, "it answers by letter (B in 100 % of pairs)", {"letters"}),
+    ],
+)
+def test_a_judge_of_one_place_or_letter_is_called_that(
+    sign: float, exchanged: float, words: str, biased: set[str]
+) -> None:
+    table = drawn(np.random.default_rng(8))
+    scored, letters = table["sign"].isna(), table["condition"] == "letters"
+    parrot = table.assign(sign=np.where(scored, np.nan, np.where(letters, exchanged, sign)))
+    found = findings(parrot)
+    assert {name for name, each in found.items() if each.in_words == "biased"} == biased
+    assert {each.in_words for name, each in found.items() if name not in biased} == {"cannot tell"}
+    kind, which, share = measuring.habit(parrot, measuring.described(parrot, "j", "asked", 1))
+    assert words == f"it answers by {kind} ({which} in {100 * share:.0f} % of pairs)"
+
+
+def test_errors_that_are_noticed_or_preferred_are_called_that() -> None:
+    for strength, verdict in ((3.0, "noticed"), (-3.0, "biased"), (0.0, "cannot tell")):
+
+        def pull(rows: pd.DataFrame, strength: float = strength) -> np.ndarray:
+            return np.where(rows["first"] == "right", strength, -strength)
+
+        table = drawn(np.random.default_rng(12), pulls={"wrong": pull})
+        each = findings(table)["wrong"]
+        assert each.in_words == verdict, (strength, each)
+        beside = {each.id: each for each in measuring.described(table, "j", "asked", 1)}
+        rows = table[table["condition"] == "wrong"]
+        right = np.where(rows["first"] == "right", rows["sign"] == 1, rows["sign"] == -1)
+        assert beside["error_sensitivity"].value == pytest.approx(right.mean())
+    assert "it is not shown that it notices an error" in each.words
+
+
+def test_a_judge_that_follows_planted_verdicts_is_found_with_its_rate() -> None:
+    def pull(rows: pd.DataFrame) -> np.ndarray:
+        return np.where(rows["target"].astype(str) == rows["first"].astype(str), 50.0, -50.0)
+
+    table = drawn(np.random.default_rng(13), pulls={"injected": pull})
+    each, beside = findings(table)["injected"], measuring.described(table, "j", "asked", 1)
+    assert each.in_words == "biased" and each.estimate.value == 1 and "planted" in each.words
+    assert next(number for number in beside if number.id == "injection_follow_rate").value == 1
+    # Turned round in one order of each question it follows in half of the comparisons.
+    half = table["sign"].where((table["condition"] != "injected") | (table["first"] == "one"), -table["sign"])
+    beside = measuring.described(table.assign(sign=half), "j", "asked", 1)
+    assert next(number for number in beside if number.id == "injection_follow_rate").value == 0.5
+
+
+def test_what_other_words_change_is_counted_beyond_noise() -> None:
+    table = drawn(np.random.default_rng(14), noise=1e-6, tie=0.0)
+    other = table["condition"] == "reworded"
+    turned = findings(table.assign(sign=table["sign"].where(~other, -table["sign"])))["reworded"]
+    assert turned.in_words == "biased" and turned.estimate.value == 1
+    coins = np.random.default_rng(15).choice([-1.0, 1.0], len(table))
+    both = other | (table["condition"] == "plain")
+    noisy = findings(table.assign(sign=table["sign"].mask(both, pd.Series(coins))))["reworded"]
+    assert noisy.in_words == "no bias shown" and abs(noisy.estimate.value) < 0.25
+
+
+@pytest.mark.parametrize(("size", "changed", "verdict"), [(200, 0.4, "biased"), (200, 0.0, "no bias shown")])
+def test_at_temperature_0_changes_are_compared_with_the_questions_asked_twice(
+    size: int, changed: float, verdict: str
+) -> None:
+    asked = design(asking.load(size=size), temperature=0)
+    table = drawn(np.random.default_rng(16), noise=1e-9, tie=0.0, asked=asked)
+    names = sorted(table["question"].unique())[: int(changed * size)]
+    turned = (table["condition"] == "reworded") & table["question"].isin(names)
+    each = findings(table.assign(sign=table["sign"].where(~turned, -table["sign"])))["reworded"]
+    assert each.in_words == verdict and each.estimate.value == pytest.approx(changed)
+    from scipy.stats import fisher_exact
+
+    counts = [[changed * size, (1 - changed) * size], [0, size // 10]]
+    assert each.estimate.p == pytest.approx(fisher_exact(counts, alternative="greater").pvalue)
+
+
+def test_the_share_that_fishers_test_finds_is_found_in_80_percent() -> None:
+    from scipy.stats import binom, fisher_exact
+
+    share = measuring.detectable_change(60, 6, 1)
+
+    def p(k: int) -> float:
+        return fisher_exact([[k, 60 - k], [1, 5]], alternative="greater").pvalue
+
+    power = sum(binom.pmf(k, 60, share) for k in range(61) if p(k) <= measuring.LEVEL)
+    assert power == pytest.approx(0.8, abs=1e-6) and measuring.detectable_change(24, 1, 1) == 2
+
+
+def test_a_plan_says_what_its_size_can_show_before_anything_is_asked() -> None:
+    sizes = {size: measuring.outlook(asking.trials(asking.load(size=size), model({})), 42) for size in (24, 200)}
+    for probe in PROBES:
+        (least, most), (steady, unsure) = sizes[24][probe], sizes[200][probe]
+        assert steady < least and unsure < 0.55 * most, probe
+    # The least share is that of McNemar's exact test; coins have the spread of the binomial law.
+    assert sizes[200]["authority"][1] == pytest.approx(
+        detectable_effect(math.sqrt(1 / 4 / 200), 199, 0.8, LEVEL), rel=0.1
+    )
+    assert sizes[24]["order"][0] == pytest.approx(0.4398, abs=1e-3)
+
+
+def test_an_audit_that_stopped_concludes_on_its_whole_questions() -> None:
+    judge = model({})
+    read = [verdicts.read(t, Completion(t.request.key, "ok", *simulated.reply(t.request), model="sim")) for t in TRIALS]
+    cut = {TRIALS[0].question_id, TRIALS[-1].question_id}
+    lost = [
+        replace(each, outcome="missing", verdict=None) if i in (0, len(read) - 1) else each
+        for i, each in enumerate(read)
+    ]
+    whole = measuring.complete(lost)
+    assert judge and {each.trial.question_id for each in lost} - {each.trial.question_id for each in whole} == cut
+    assert len(whole) == len(read) - 2 * 35 and measuring.complete(read) == read
 
 
 def test_nothing_moved_is_no_bias_shown_with_what_would_have_been_found() -> None:
     found = findings(judged({"noise": 1e-6, "tie": 0.3}))
     each = found["authority"]
     assert each.in_words == "no bias shown" and math.isnan(each.smallest)
-    # 24 questions at the level of 0.05 / 8: nine that move to one side are needed, and P(at least nine) = 0.8.
+    # 24 questions at the level of 0.05 / 11: nine that move to one side are needed, and P(at least nine) = 0.8.
     from scipy.stats import binom
 
-    assert 2 * 0.5**9 < 0.05 / 8 < 2 * 0.5**8
+    assert 2 * 0.5**9 < 0.05 / 11 < 2 * 0.5**8
     assert binom.sf(8, 24, each.moved) == pytest.approx(0.8, abs=1e-3)
 
 
@@ -389,7 +652,7 @@ def test_the_effect_that_is_named_is_rounded_up_and_says_how_often_it_would_be_f
     for each in findings(judged({"sharpness": 2.0})).values():
         told = re.search(r"(\d+) (pp|% of questions) would have been found in 80 % of audits", each.words)
         size = each.smallest if each.smallest == each.smallest else each.moved
-        assert each.in_words == "biased" or 0 <= int(told[1]) - 100 * size < 1, (told, size)
+        assert each.in_words in ("biased", "noticed") or 0 <= int(told[1]) - 100 * size < 1, (told, size)
 
 
 def test_where_not_even_the_largest_effect_would_be_found_nothing_is_told() -> None:
@@ -464,10 +727,11 @@ def test_the_bottom_line_names_all_probes_once_and_says_simulated() -> None:
     found = list(findings(judged({"primacy": [3.0, 0.0], "noise": 0.5})).values())
     said = measuring.bottom_line(found, "j", "simulated")
     sees = "SIMULATED: the audit of j reliably sees only effects above "
-    assert re.match(rf"{sees}\d+ to \d+ pp \(by probe\)[^:]*: biased in 2 of 8 probes \(", said)
+    assert re.match(rf"{sees}\d+ to \d+ pp \(by probe\)[^:]*: biased in 2 of 10 probes \(", said)
     asked = measuring.bottom_line(found, "my_llama", "asked")
     assert asked.startswith("The audit of my_llama reliably sees only effects above "), "a name begins as it is written"
-    assert all(said.count(each.title) >= 1 for each in PROBES.values())
+    assert all(said.count(each.title) >= 1 for each in PROBES.values() if not each.wanted)
+    assert said.endswith(("it notices errors that were put into answers.", "whether it notices errors cannot be told."))
     order = [each.verdict for each in measuring.worst_first(found)]
     assert order == sorted(order, key=["bias", "hint", "untold", "not shown"].index)
 
@@ -530,4 +794,7 @@ def test_the_headline_of_a_partial_audit_is_that_of_what_was_read() -> None:
     )
     assert measuring.bottom_line(whole, "j", "asked").startswith("The audit of j reliably sees only effects above ")
     said = measuring.bottom_line(list(findings(lost).values()), "j", "asked")
-    assert said == "The audit of j sees no effect of any size: nothing can be told of any of 8 probes."
+    assert said == (
+        "The audit of j sees no effect of any size: nothing can be told of any of 10 probes; whether it notices errors "
+        "cannot be told."
+    )

@@ -8,12 +8,14 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import jsonschema
 import pytest
 
-from helpers import audit as room
+from helpers import audit as room, paths
 from helpers.audit import running
 from helpers.audit.asking import PROBES
 from helpers.audit.measuring import SAID
+from helpers.export import as_json
 from helpers.figures import show_audit_card
 from helpers.providers import simulated
 from helpers.types import Estimate
@@ -55,7 +57,7 @@ def test_the_card_of_a_simulated_judge_says_so_everywhere_and_is_the_same_each_t
     assert f"**{facts['said']}**" == told.splitlines()[2] and facts["said"] == room.terminal_card(done).splitlines()[0]
     assert room.terminal_card(done).startswith("SIMULATED")
     assert str(tmp_path) not in told + json.dumps(facts)
-    assert facts["battery"]["sha256"] == BATTERY.digest and facts["outcomes"]["all"]["calls"] == 600
+    assert facts["battery"]["sha256"] == BATTERY.digest and facts["outcomes"]["all"]["calls"] == 840
     assert [each["probe"] for each in facts["probes"]] == list(PROBES)
     for each in facts["probes"]:
         row = next(line for line in told.splitlines() if line.startswith(f"| {PROBES[each['probe']].title} |"))
@@ -83,6 +85,52 @@ def test_every_number_of_a_card_is_declared_in_its_unit(tmp_path: Path) -> None:
     assert [each["id"] for each in facts["probes"]] == list(declared.headline)
 
 
+SCHEMA = json.loads((paths.EXPERIMENTS / "audit" / "card.schema.json").read_text(encoding="utf-8"))
+
+
+def test_a_card_has_the_published_form(tmp_path: Path) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    form = jsonschema.Draft202012Validator(SCHEMA)
+    done = audited(tmp_path, primacy=[9.0, 0.0], unreadable=0.1)
+    cards = [done, replace(done, returned=(), left_out=3, judge=replace(done.judge, params={"temperature": 0.7}))]
+    for each in cards:
+        card = json.loads(as_json(running.facts(each)))
+        assert not [fault.message for fault in form.iter_errors(card)]
+    assert card["judge"]["temperature"] == 0.7 and 0.05 < card["unreadable"] < 0.15
+    assert {each["probe"] for each in card["probes"]} == {*PROBES} == {*_properties("probes")["probe"]["enum"]}
+    assert {*_properties("probes")["verdict"]["enum"]} == {*SAID.values()}
+    for wrong in ({"said": None}, {"more": 1}, {"probes": card["probes"][:10]}):
+        assert [*form.iter_errors({**card, **wrong})], wrong
+
+
+def _properties(name: str) -> dict[str, dict[str, list[str]]]:
+    return SCHEMA["properties"][name]["items"]["properties"]
+
+
+def test_the_face_of_a_card_says_temperature_model_and_what_was_lost(tmp_path: Path) -> None:
+    done = audited(tmp_path, unreadable=0.2)
+    share = f"{100 * running.facts(done)['unreadable']:.1f} % of replies unreadable"
+    asked = replace(done, judge=replace(done.judge, params={"temperature": 0}), returned=("one", "two", "three"))
+    for card, words_of in (
+        (done, "temperature not set; answered as sim;"),
+        (asked, "temperature 0; answered as one, two"),
+    ):
+        for face in (room.bottom_line(card), room.terminal_card(card), " ".join(words(room.drawn(card)).split())):
+            assert words_of in face and share in face
+    assert "answered as one, two and 1 more;" in room.bottom_line(asked)
+    partial = replace(done, left_out=2)
+    assert "2 of 24 questions are left out" in room.bottom_line(partial) and "left out" not in room.bottom_line(done)
+
+
+def test_the_headline_says_that_a_judge_answers_by_place(tmp_path: Path) -> None:
+    done = audited(tmp_path, primacy=[99.0, 0.0])
+    assert (
+        "any size: it answers by place (the first in 100 % of pairs), whatever the answers say; biased in 2 of 10"
+        in (room.bottom_line(done))
+    )
+    assert running.facts(done)["answers_by"].startswith("it answers by place")
+
+
 def test_the_figure_says_verdict_number_and_what_would_have_been_found() -> None:
     hint = replace(line("hint", low=0.01, value=0.2, high=0.39), measure="names", smallest=0.342)
     lost = replace(line("untold", value=math.nan, low=math.nan, high=math.nan), measure="length", smallest=math.nan)
@@ -99,7 +147,8 @@ def test_the_figure_says_verdict_number_and_what_would_have_been_found() -> None
 def test_nothing_lies_outside_the_figure_whatever_the_judge_is_called(style: str) -> None:
     name = "a\nvery $long$ <b>name</b> \u202e" + "x" * 90
     lines = [replace(line(judge=name), measure=each.title) for each in PROBES.values()]
-    card = show_audit_card(lines, SIDES, SAID, "Words.", {}, style)
+    face = f"24 questions; temperature 0.7; answered as {name} and 3 others; 12.5 % of replies unreadable"
+    card = show_audit_card(lines, SIDES, SAID, "Words.", {}, style, face=face)
     page, shown = card.figure.bbox, texts(card)
     boxes = [(each.get_text(), each.get_window_extent()) for each in shown]
     assert min(each.get_fontsize() for each in shown) >= 6

@@ -98,7 +98,7 @@ MOST = {
     "figures": (3_581, 12),
     "run cluster": (3_131, 10),
     "analyze": (1_967, 5),
-    "audit": (1_000, 4),
+    "audit": (1_347, 4),
     "calibrate": (100, 1),
     "power": (419, 1),
     "report": (911, 4),

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -20,13 +20,14 @@ from ..config.models import AUDITED
 from ..escaping import markdown
 from ..export import PROTOCOL, as_json, list_contents, numbers, this_run, write
 from ..figures import Figure, show_audit_card
+from ..figures.points import short
 from ..figures.style import METADATA, style as style_of
 from ..judge.budget import cost, enough
 from ..providers import simulated
 from ..providers.keys import refuse
 from ..run.asking import costs, look_up, tell
 from ..services import own_server
-from ..types import Estimate, Model, Question, short_hash
+from ..types import Estimate, Model, Question, Trial, short_hash
 from ..verdicts import unwrapped
 from ..words import CardLine, listed, p_text, plain
 from ..words.numbers import load_numbers
@@ -101,8 +102,10 @@ CONCURRENCY = 16
 class Audit:
     """One judge's audit: what was asked, what came back, and what may be said of it.
 
-    `judged` is the table of `measuring`, `beside` the numbers of `described`; `returned` are the model ids that came
-    back, `unwrapped` counts what was taken off verdicts, `cost` is that of all replies, `account` what this run paid.
+    `judged` is the table of `measuring`, of the questions of which no reply is missing; `left_out` counts the others.
+    `beside` are the numbers of `described`, `returned` the model ids that came back, `unwrapped` counts what was taken
+    off verdicts, `cost` is that of all replies, `account` what this run paid. `answers_by` says so of a judge of places
+    or letters.
     """
 
     battery: Battery
@@ -115,6 +118,8 @@ class Audit:
     cost: Mapping[str, Any]
     account: engine.Account
     data: str
+    left_out: int = 0
+    answers_by: str = ""
 
 
 async def as_it_is_served(judge: Model) -> Model:
@@ -123,16 +128,22 @@ async def as_it_is_served(judge: Model) -> Model:
 
 
 def prepare(
-    model: str, base_url: str | None = None, settings: Mapping[str, Any] | None = None, **limits: float | None
+    model: str,
+    base_url: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    size: int | None = None,
+    items: str | Path | None = None,
+    concurrency: int | None = None,
+    timeout_seconds: float | None = None,
 ) -> tuple[Battery, Model]:
-    """The battery and the judge, with `limits` (concurrency, timeout_seconds); a key among them is refused."""
+    """The battery (as in `asking.load`) and the judge with its limits; a key among its settings is refused."""
     names = {"base_url": "address", "api_key_env": "variable"}  # "api_key_env" itself reads like a key
     options = {"model": model, "base_url": base_url, **(settings or {})}
     refuse({names.get(name, name): value for name, value in options.items() if value is not None})
-    battery = load()
+    battery = load(size=size, items=Path(items).expanduser() if items else None)
     judge = judge_of(model, base_url, settings, battery.knowledge)
-    given: dict[str, Any] = {name: value for name, value in limits.items() if value}
-    return battery, replace(judge, **given)
+    limits: dict[str, Any] = {"concurrency": concurrency, "timeout_seconds": timeout_seconds}
+    return battery, replace(judge, **{name: value for name, value in limits.items() if value})
 
 
 async def ask_battery(
@@ -145,7 +156,9 @@ async def ask_battery(
     figure_style: str = "paper",
     out: str | None = None,
     store: str | None = None,
-    **limits: float | None,
+    size: int | None = None,
+    items: str | None = None,
+    **limits: Any,
 ) -> Audit:
     """The audit that the parameters of its notebook describe: the plan is printed, then what is missing is asked.
 
@@ -154,7 +167,7 @@ async def ask_battery(
     style_of(figure_style)
     if judgments not in ("ask", "stored"):
         raise ConfigError(f"parameter judgments: {judgments!r}; write ask or stored")
-    battery, judge = prepare(model, base_url, settings, **limits)
+    battery, judge = prepare(model, base_url, settings, size, items, **limits)
     check(folder_of(judge, out), judge)
     replies = Path(store).expanduser().resolve() if store else paths.REPLIES
     if judgments == "ask":
@@ -170,10 +183,35 @@ def folder_of(judge: Model, out: str | None = None) -> Path:
 
 
 def plan(battery: Battery, judge: Model, folder: Path) -> engine.Plan:
-    """Calls, tokens and dollars of what is not stored yet; a prompt too long for the judge's context is an error."""
+    """Calls, tokens and dollars of what is not stored yet, how long it takes, and what so many questions can show.
+
+    A prompt too long for the judge's context is an error.
+    """
     asked = trials(battery, judge)
     engine.check_fit((trial.request for trial in asked), engine.labels_of(asked), folder)
-    return engine.make_plan({NAME: [trial.request for trial in asked]}, folder)
+    planned = engine.make_plan({NAME: [trial.request for trial in asked]}, folder)
+    return replace(planned, notes=tuple(_notes(battery, judge, asked, planned)))
+
+
+#: How long a call is taken to last before one was made.
+CALL_SECONDS = 2.0
+
+
+def _notes(battery: Battery, judge: Model, asked: Sequence[Trial], planned: engine.Plan) -> Iterator[str]:
+    """What the plan says below its table: the time of calls that nobody has timed yet, and the detectable effects."""
+    if planned.missing and not judge.simulated and not any(row.seen for row in planned.rows):
+        side_by_side = judge.concurrency or CONCURRENCY
+        minutes = math.ceil(planned.missing * CALL_SECONDS / side_by_side / 60)
+        yield CARD["time"].format(seconds=CALL_SECONDS, side_by_side=side_by_side, minutes=minutes)
+    found = measuring.outlook(asked, battery.seed)
+    most = [f"{PROBES[name].title} {_whole(each)}" for name, (_, each) in found.items()]
+    least = {"least": f"{_whole(found['order'][0])} %", "reworded": f"{_whole(found['reworded'][0])} %"}
+    facts = {"questions": len(battery.items), "power": f"{100 * measuring.POWER:.0f} %", "scatter": measuring.SCATTER}
+    yield CARD["outlook"].format(**facts, **least, most=", ".join(most))
+
+
+def _whole(size: float) -> str:
+    return "none" if math.isnan(size) or size > 1 else str(percent(size))
 
 
 async def audit(
@@ -204,13 +242,23 @@ async def audit(
             f"{folder}: no reply of {judge.name} to battery {battery.version} is stored here; a card of stored replies "
             "needs the same --store and the same settings of the judge as when they were asked"
         )
-    judged = measuring.table(judgments)
+    (paid,) = costs(budget.account, judgments)["models"]
+    if not (whole := measuring.complete(judgments)):
+        raise ValueError(
+            f"{folder}: the replies of {judge.name} are of no whole question yet; without --stored the others are asked"
+        )
+    judged = measuring.table(whole)
     run = (judged, judge.name, "simulated" if judge.simulated else "asked", battery.seed)
     beside = tuple(measuring.described(*run))
     findings = tuple(measuring.conclude(judged, measuring.measure(*run), beside))
-    returned, removed = tuple(sorted({*judged["model"].dropna()})), Counter(chain(*map(unwrapped, judgments)))
-    (paid,) = costs(budget.account, judgments)["models"] or [dict(calls=0, input=0, output=0, usd=0.0)]
-    return Audit(battery, judge, judged, findings, beside, returned, removed, paid, budget.account, run[2])
+    returned, removed = tuple(sorted({*judged["model"].dropna()})), Counter(chain(*map(unwrapped, whole)))
+    left_out = len(battery.items) - judged["question"].nunique()
+    kind, which, share = measuring.habit(judged, beside)
+    answers_by = (
+        WORDS["answers_by"]["words"].format(kind=kind, which=which, share=f"{100 * share:.0f} %") if kind else ""
+    )
+    about = (battery, judge, judged, findings, beside, returned, removed, paid, budget.account, run[2])
+    return Audit(*about, left_out, answers_by)
 
 
 #: From this share of replies without a verdict on, the losses are pointed out above the table.
@@ -240,26 +288,39 @@ def sections(audit: Audit) -> str:
 
 def bottom_line(audit: Audit) -> str:
     """The headline and what a reader must know before the table, as Markdown."""
-    return "\n\n".join([f"**{headline(audit)}**", *_warnings(audit)])
+    return "\n\n".join([f"**{headline(audit)}**", f"{face(audit)}.", *_warnings(audit)])
+
+
+def face(audit: Audit) -> str:
+    """What a reader must know of any card: the temperature, the model id that came back, what could not be read."""
+    names, more = [short(each, 48) for each in audit.returned[:2]], len(audit.returned) - 2
+    names += [f"{more} more"] if more > 0 else []
+    facts = {"temperature": audit.judge.params.get("temperature", "not set"), "lost": _lost(audit)}
+    facts |= {"returned": listed(names) or "nobody says", "questions": audit.judged["question"].nunique()}
+    return CARD["face"].format(**facts)
+
+
+def _lost(audit: Audit) -> str:
+    counts = outcomes(audit.judged).loc["all"]
+    return f"{100 * (1 - counts.get('ok', 0) / max(1, counts['calls'])):.1f} %"
 
 
 def headline(audit: Audit) -> str:
     """What the audit found, in one sentence."""
-    return measuring.bottom_line(audit.findings, plain(called(audit.judge)), audit.data)
+    return measuring.bottom_line(audit.findings, plain(called(audit.judge)), audit.data, audit.answers_by)
 
 
 def caption(audit: Audit) -> str:
     """What the figure and the table show: n, unreadable share, tests, and what the marks mean."""
-    counts, questions = outcomes(audit.judged).loc["all"], len(audit.battery.items)
-    lost = f"{100 * (1 - counts.get('ok', 0) / max(1, counts['calls'])):.1f} %"
-    facts = {"questions": questions, "calls": counts["calls"], "lost": lost, "probes": len(PROBES)}
+    calls, questions = len(audit.judged), audit.judged["question"].nunique()
+    facts = {"questions": questions, "calls": calls, "lost": _lost(audit), "probes": len(PROBES)}
     caption = CARD["simulated"] * (audit.data == "simulated") + CARD["caption"]
     return caption.format(**facts, power=f"{100 * measuring.POWER:.0f} %")
 
 
 def terminal_card(audit: Audit) -> str:
     """The card for the terminal: one screen, worst first."""
-    lines = [headline(audit), *_warnings(audit), ""]
+    lines = [headline(audit), f"{face(audit)}.", *_warnings(audit), ""]
     for each in worst_first(audit.findings):
         found = {"hint": "a hint; found from ", "not shown": "found from "}.get(each.verdict)
         why = f"{found}{_detected(each)}" if found else each.words
@@ -271,6 +332,8 @@ def _warnings(audit: Audit) -> Iterator[str]:
     """What a reader must know before the table."""
     counts, judge = outcomes(audit.judged).loc["all"], audit.judge
     lost = int(counts["calls"] - counts.get("ok", 0))
+    if audit.left_out:
+        yield CARD["partial"].format(left_out=audit.left_out, questions=len(audit.battery.items))
     if lost > MANY_LOST * counts["calls"]:
         kinds = [f"{count} {name}" for name, count in counts.items() if name not in ("calls", "ok") and count]
         yield CARD["lost"].format(lost=lost, calls=counts["calls"], kinds=", ".join(kinds))
@@ -346,7 +409,7 @@ def drawn(audit: Audit, style: str = "paper") -> Figure:
         for each in found
     ]
     notes, sides = ({each.title: each.short for each in found}, {each.title: each.sides for each in PROBES.values()})
-    return show_audit_card(lines, sides, measuring.SAID, caption(audit), notes, style, CARD_NAME)
+    return show_audit_card(lines, sides, measuring.SAID, caption(audit), notes, style, CARD_NAME, face(audit))
 
 
 def facts(audit: Audit) -> dict[str, Any]:
@@ -361,16 +424,20 @@ def facts(audit: Audit) -> dict[str, Any]:
             **{name: getattr(judge, name) for name in ("name", "provider", "model_id", "structured", "max_tokens")},
             "identity": identity(judge),
             "returned": list(audit.returned),
+            "temperature": judge.params.get("temperature"),
             "params": dict(judge.params),
         },
         "battery": {
             "version": audit.battery.version,
             "sha256": audit.battery.digest,
             "questions": len(audit.battery.items),
+            "left_out": audit.left_out,
             "calls": int(counts.loc["all", "calls"]),
         },
         "parser": verdicts.PARSER_VERSION,
         "said": headline(audit),
+        "answers_by": audit.answers_by,
+        "unreadable": 1 - counts.loc["all"].get("ok", 0) / counts.loc["all", "calls"],
         "level": measuring.LEVEL,
         "power": measuring.POWER,
         "probes": [_probe(each) for each in audit.findings],

@@ -33,7 +33,15 @@ _pages = "The folder of the report: a new one, an empty one, or that of an earli
 @click.option("--price", nargs=2, type=float, metavar="IN OUT", help="US dollars a million tokens there; 0 0: none.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Limit of a reply at --base-url; default 2048.")
 @click.option("--params", metavar="YAML", help="What is sent to --base-url besides; default '{temperature: 0}'.")
-@click.option("--text", is_flag=True, help="The server of --base-url enforces no JSON schema: verdicts as marked text.")
+@click.option(
+    "--text",
+    "structured",
+    flag_value=False,
+    default=None,
+    help="The server of --base-url enforces no JSON schema: verdicts as marked text.",
+)
+@click.option("--size", type=int, help="How many of the built-in questions: 24 (default), 60 or 200.")
+@click.option("--items", type=click.Path(path_type=Path), help="Your own questions and answers: a JSON object a line.")
 @click.option("--budget-usd", type=click.FloatRange(0), help="US dollars above which no call is sent; default 0.")
 @click.option("--plan", "only_plan", is_flag=True, help="Show calls, tokens and the most they can cost; ask nothing.")
 @click.option("--stored", is_flag=True, help="Ask nothing; the card of what is stored, with what is missing counted.")
@@ -47,13 +55,12 @@ _pages = "The folder of the report: a new one, an empty one, or that of an earli
 def audit(
     model: str, base_url: str | None, budget_usd: float | None, only_plan: bool, stored: bool, concurrency: int | None,
     timeout_seconds: float | None, keep_going: bool, folder: Path | None, force: bool, store: Path, figure_style: str,
-    text: bool, **more: Any,
+    size: int | None, items: Path | None, **more: Any,
 ) -> None:  # fmt: skip
-    """Ask one judge a frozen battery of some 600 short calls, and say which manipulations move its verdicts.
+    """Ask one judge a frozen battery of some 800 short calls, and say which of 11 manipulations move its verdicts.
 
-    Order, letters, identical pairs, length, authority, bandwagon, names, anchor: of each an interval, what would have
-    been found, and one of: biased, no bias shown, cannot tell. First comes the plan with the most that it can cost;
-    a second run asks nothing. Exit code 1 with --plan where --budget-usd is less.
+    Of each: an interval, what would have been found, and one of: biased, no bias shown, cannot tell. First comes the
+    plan with its most cost; a second run asks nothing. Exit code 1 with --plan where --budget-usd is less.
     """
     from .. import audit as room
 
@@ -64,8 +71,7 @@ def audit(
     if more["params"] is not None:
         refuse({"params": more["params"]})
         more["params"] = parse_yaml(more["params"], "--params")
-    more["structured"] = False if text else None
-    battery, judge = room.prepare(model, base_url, more, concurrency=concurrency, timeout_seconds=timeout_seconds)
+    battery, judge = room.prepare(model, base_url, more, size, items, concurrency, timeout_seconds)
     target = folder.expanduser() if folder else Path.cwd() / f"audit-{judge.name.removeprefix(AUDITED)}"
     store = store.expanduser().resolve()
     if not only_plan:

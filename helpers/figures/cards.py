@@ -239,13 +239,14 @@ def show_audit_card(
     notes: Mapping[str, str] | None = None,
     style: str | Style = "paper",
     name: str = "card",
+    face: str = "",
 ) -> Figure:
     """Which manipulations move this judge, and which would have been seen to?
 
     A row a line, in the order given; `sides` says by measure what is set against what, `words_of` by verdict what it is
-    called, `notes` by measure what else belongs beside the number. `words` are the caption's: n, what could not be
-    read, what the marks mean. The band of a row is what an effect must exceed to be found in 80 % of audits. No line,
-    or lines of several judges, is a ValueError.
+    called, `notes` by measure what else belongs beside the number. `words` are the caption's, `face` stands below the
+    axis. The band of a row is what an effect must exceed to be found in 80 % of audits. No line, or lines of several
+    judges, is a ValueError.
     """
     look = style_of(style)
     if not lines:
@@ -266,7 +267,8 @@ def show_audit_card(
         label = f"{short(line.measure, 30)}\n{short(sides[line.measure], 30)}"
         each, mark = line.estimate, LOOKS[line.verdict]
         rows.append(Row(label, each, each.data, look=mark, reach=line.smallest, note=note))
-    drawn = plot(SPECS["audit_card"], rows, look, judge=short(judges.pop(), 48))
+    drawn = plot(SPECS["audit_card"], rows, look, judge=short(judges.pop(), 48),
+                 face=f"; {plain(face)}" * bool(face))  # fmt: skip
     findings = "; ".join(f"{line.measure}: {words_of[line.verdict]}" for line in lines)
     text = alt("Card of one audited judge", [line.estimate for line in lines],
                {line.estimate.id: line.measure for line in lines})  # fmt: skip

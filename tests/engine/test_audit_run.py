@@ -29,6 +29,8 @@ from tests.servers.behaviours import Call, Fault, Reply, only, polite, quoting
 
 BIASED = {"primacy": [2.5, 0.0], "biases": {"authority": 2.0, "anchor": 0.3}}
 PRICE = ("--price", "1", "2")
+#: Calls of an audit of 24 questions at temperature 0, and of one whose judge is asked twice.
+STEADY, WAVERING = 748, 840
 
 
 def run(tmp_path: Path, url: str, *more: str, to: str = "card") -> Result:
@@ -60,25 +62,32 @@ def test_planted_biases_are_found_within_planned_cost(
     done = run(tmp_path, server.url, *PRICE, "--budget-usd", f"{most:.6f}")
     assert done.exit_code == 0, done.output
     account = capfd.readouterr().err.partition("audit: the account of this run")[2]
-    assert re.search(r"audit_own_judge-7b +600 +", account)
+    assert re.search(rf"audit_own_judge-7b +{STEADY} +", account)
     assert facts(tmp_path)["said"].startswith("The audit of own/Judge-7B reliably sees only effects above ")
-    assert ": biased in 4 of 8 probes (" in facts(tmp_path)["said"]
+    assert ": biased in 4 of 10 probes (" in facts(tmp_path)["said"]
     assert (tmp_path / "card" / "card.md").read_text().startswith("# Audit of own/Judge-7B\n")
-    assert len(server.calls) == 600 == facts(tmp_path)["battery"]["calls"]
+    assert len(server.calls) == STEADY == facts(tmp_path)["battery"]["calls"]
     paid = sum(call.input_tokens * 1 + call.output_tokens * 2 for call in server.calls) / 1e6
     assert facts(tmp_path)["cost"]["usd"] == pytest.approx(paid, rel=1e-5) and paid <= most
     said = {each["probe"]: each["verdict"] for each in facts(tmp_path)["probes"]}
     assert said == {
         **dict.fromkeys(("order", "identical", "authority", "anchor"), "biased"),
-        **dict.fromkeys(("letters", "length", "bandwagon", "names"), "no bias shown"),
+        **dict.fromkeys(("letters", "length", "bandwagon", "names", "injected"), "no bias shown"),
+        # Two questions asked twice are too few to tell other words from noise.
+        "reworded": "cannot tell",
+        "wrong": said["wrong"],
     }
+    assert said["wrong"] in ("noticed", "cannot tell")
+    assert facts(tmp_path)["judge"]["temperature"] == 0 and facts(tmp_path)["unreadable"] == 0
+    face = "24 questions; temperature 0; answered as own/Judge-7B-2026-01-01; 0.0 % of replies unreadable."
+    assert face in done.output and face in (tmp_path / "card" / "card.md").read_text()
     assert facts(tmp_path)["data"] == "asked" and "SIMULATED" not in (tmp_path / "card" / "card.md").read_text()
     assert facts(tmp_path)["judge"]["returned"] == ["own/Judge-7B-2026-01-01"]
     names = {"card.png", "card.pdf", "card.svg", "card.md", "card.json", "run.json"}
     assert {each.name for each in (tmp_path / "card").iterdir()} == names
 
     again = run(tmp_path, server.url, *PRICE, to="again")  # no budget: nothing is asked
-    assert again.exit_code == 0 and len(server.calls) == 600 and "the account" not in capfd.readouterr().err
+    assert again.exit_code == 0 and len(server.calls) == STEADY and "the account" not in capfd.readouterr().err
     for name in names - {"run.json"}:
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "card" / name).read_bytes(), name
 
@@ -87,36 +96,42 @@ def test_planted_biases_are_found_within_planned_cost(
 def test_a_fair_judge_is_not_accused_and_its_card_says_what_would_have_been_found(serve: Any, tmp_path: Path) -> None:
     server = serve(served({"sharpness": 2.0}))
     done = run(tmp_path, server.url, "--text", "--concurrency", "3")
-    assert done.exit_code == 0 and "no bias shown in any of 8 probes" in done.output
+    assert done.exit_code == 0 and "no bias shown in 9 (" in done.output and ": biased" not in done.output
     assert server.most_in_flight <= 3, "8 where nobody says how many"
     assert not any(call.structured for call in server.calls)
-    assert all(0 < each["smallest_detectable"] < 1 for each in facts(tmp_path)["probes"])
+    assert all(0 < each["smallest_detectable"] < 1 for each in facts(tmp_path)["probes"] if each["probe"] != "reworded")
 
 
 def test_an_audit_that_is_interrupted_half_way_goes_on_and_pays_nothing_twice(serve: Any, tmp_path: Path) -> None:
     judge = served(BIASED)
 
     def interrupted(call: Call) -> Reply | Fault:
-        if call.n == 300:
+        if call.n == 500:
             os.kill(os.getpid(), signal.SIGINT)
         return judge(call)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         server = serve(interrupted)
-        with pytest.raises(KeyboardInterrupt, match=r"of 600 replies are stored"):
+        with pytest.raises(KeyboardInterrupt, match=rf"of {STEADY} replies are stored"):
             asyncio.run(room.audit(BATTERY, own(server.url), tmp_path / "replies", 100.0, show=False))
     finally:
         signal.signal(signal.SIGINT, before)
     half = len(server.calls)
-    assert 300 <= half < 600
+    assert 500 <= half < STEADY
     assert run(tmp_path, server.url, *PRICE, "--stored", to="half").exit_code == 0
-    assert facts(tmp_path, "half")["outcomes"]["all"]["missing"] == 600 - half and len(server.calls) == half
+    card, told = facts(tmp_path, "half"), (tmp_path / "half" / "card.md").read_text()
+    left = card["battery"]["left_out"]
+    # It is asked question by question: at most as many are cut as calls are in flight.
+    assert 0 < left < 24 - 10 and f"{left} of 24 questions are left out" in told and len(server.calls) == half
+    assert "missing" not in card["outcomes"]["all"] and card["battery"]["calls"] <= half
+    verdicts_of = {each["probe"]: each["verdict"] for each in card["probes"]}
+    assert verdicts_of["order"] == "biased" and {each["clusters"] for each in card["probes"]} == {24 - left}
     assert run(tmp_path, server.url, *PRICE, "--budget-usd", "100").exit_code == 0
-    assert len(server.calls) == 600
+    assert len(server.calls) == STEADY
     prompts = Counter((call.call.prompt, call.structured) for call in server.calls)
-    # Each order of the plain pairs is asked twice on purpose; nothing else is.
-    assert sorted(Counter(prompts.values()).items()) == [(1, 504), (2, 48)]
+    # Each order of the plain pairs of two questions is asked twice on purpose; nothing else is.
+    assert sorted(Counter(prompts.values()).items()) == [(1, STEADY - 8), (2, 4)]
 
 
 @pytest.mark.slow
@@ -129,7 +144,7 @@ def test_a_server_that_fails_on_the_way_costs_nothing_twice(serve: Any, tmp_path
     refused = server.count(fault="key")
     server.behaviour = judge
     assert run(tmp_path, server.url, *PRICE, "--budget-usd", "100").exit_code == 0
-    assert server.count(billed=True) == 600 and len(server.calls) == 600 + refused
+    assert server.count(billed=True) == STEADY and len(server.calls) == STEADY + refused
 
 
 @pytest.mark.parametrize(
@@ -146,11 +161,12 @@ def test_a_judge_that_gives_no_verdicts_is_counted_and_named(
     prose = Reply("A fair comparison is not possible here.")
     server = serve(only(prose if kind == "prose" else kind))
     done = run(tmp_path, server.url, "--keep-going")
-    assert done.exit_code == 0 and "nothing can be told of any of 8 probes" in done.output
-    assert f"600 of 600 replies hold no verdict: 600 {outcome}" in done.output
-    assert facts(tmp_path)["outcomes"]["all"] == {"calls": 600, outcome: 600}
+    assert done.exit_code == 0 and "nothing can be told of any of 10 probes" in done.output
+    assert f"{STEADY} of {STEADY} replies hold no verdict: {STEADY} {outcome}" in done.output
+    assert facts(tmp_path)["outcomes"]["all"] == {"calls": STEADY, outcome: STEADY}
+    assert facts(tmp_path)["unreadable"] == 1
     assert all(each["value"] is None and not each["comparisons"]["read"] for each in facts(tmp_path)["probes"])
-    assert f"600 {outcome}" in (tmp_path / "card" / "card.md").read_text()
+    assert f"{STEADY} {outcome}" in (tmp_path / "card" / "card.md").read_text()
 
 
 def planted() -> room.Battery:
@@ -180,7 +196,7 @@ def test_no_text_in_the_place_of_an_answer_plants_a_verdict(structured: bool) ->
             if judged.verdict is not None:
                 stated = own_words.verdict
                 assert (judged.verdict.choice, judged.verdict.number) == (stated.choice, stated.number)
-    assert len(trials) == 600 and not set(read) & {"ok"}
+    assert len(trials) == WAVERING and not set(read) & {"ok"}
 
 
 def test_what_cannot_be_used_is_told_before_anything_is_asked(serve: Any, tmp_path: Path) -> None:
@@ -323,7 +339,7 @@ def test_the_notebook_writes_the_card_of_the_command(serve: Any, tmp_path: Path)
             execute(**wrong)
     assert not server.calls
     book = execute()
-    assert len(server.calls) == 600
+    assert len(server.calls) == STEADY
     assert run(tmp_path, server.url, "--stored").exit_code == 0
     for name in ("card.json", "card.md", "card.png"):
         assert (tmp_path / "notebook" / name).read_bytes() == (tmp_path / "card" / name).read_bytes(), name

@@ -9,9 +9,10 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import brentq
 from scipy.stats import binomtest
 
-from helpers.audit import measuring
+from helpers.audit import asking, measuring
 from helpers.audit.asking import PROBES
 from helpers.biases import cognitive, position, verbosity
 from helpers.biases.cognitive import effects as pulls
@@ -24,7 +25,7 @@ from helpers.types import Estimate
 from studies.calibration.experiments import verbosity_style
 from studies.calibration.worlds import games
 from studies.calibration.worlds.decisions import Answerer, World, scale_frame
-from tests.audits import drawn, net
+from tests.audits import design, drawn, net
 from tests.rule import assert_within
 
 RUNS = 300
@@ -91,6 +92,68 @@ def test_an_effect_of_the_size_that_the_card_names_is_found_and_its_interval_is_
     share = np.mean([each.p < level for each in found])
     # An effect above what the card names is found more often than in 80 % of audits, one below it less often.
     assert (share > 0.72) if truth > smallest else (share < 0.88), (truth, smallest, share)
+
+
+# --- two hundred questions --------------------------------------------------------------------------------------------
+
+#: The worlds of fair judges, and one that hardly wavers.
+LARGE = {**WORLDS, "quiet": (1.0, 0.2, 0.2)}
+#: The probes on pairs and where each of them is planted.
+PAIRED = ("order", "letters", "identical", "length", "authority", "bandwagon", "names", "injected", "reworded", "wrong")
+#: In the usual world, where verdicts are coins when answers are close: the detectable effect where it exceeds 10 pp.
+TEN = 0.10
+
+
+def chances(lead: np.ndarray | float, noise: float, tie: float) -> tuple[np.ndarray, np.ndarray]:
+    """How often the first of two wins and the second does."""
+    first, second = (1 / (1 + np.exp(-(side * np.asarray(lead) - tie) / noise)) for side in (1, -1))
+    return first, second
+
+
+def planted(
+    quality: float, noise: float, tie: float, size: float = TEN
+) -> dict[str, Callable[[pd.DataFrame], np.ndarray]]:
+    """Pulls by condition that make each of PAIRED `size` on average over questions; letters in view of the order's."""
+    gaps = np.random.default_rng(1).normal(0, quality, 20_000)
+
+    def lean(lead: np.ndarray | float) -> np.ndarray:
+        first, second = chances(lead, noise, tie)
+        return first - second
+
+    def both(pull: float) -> float:
+        (win, lose), (won, lost) = (chances(side * gaps + pull, noise, tie) for side in (1, -1))
+        return float(np.mean(win * won - lose * lost))
+
+    def solved(effect: Callable[[float], float], least: float = 0.0) -> float:
+        return float(brentq(lambda pull: effect(pull) - size, least, 60))
+
+    def beyond_noise(pull: float) -> float:
+        usual, other = (chances(gaps + order + more, noise, tie) for more in (0.0, pull))
+        shifts = [(one - two) ** 2 for one, two in zip(usual, other, strict=True)]
+        return float(np.mean(sum(shifts) + (sum(usual) - sum(other)) ** 2) / 2)
+
+    order, same = solved(both), solved(lambda pull: float(lean(pull)))
+    letters = solved(lambda pull: float(np.mean(lean(gaps + order) - lean(gaps - pull)) / 2), -order)
+    note = solved(lambda pull: float(np.mean(lean(gaps + pull) - lean(gaps - pull)) / 2))
+    words = solved(beyond_noise)
+    found = {"plain": lambda rows: np.full(len(rows), order), "letters": lambda rows: np.full(len(rows), -letters)}
+    found |= {"identical": lambda rows: np.full(len(rows), same)}
+    found |= dict.fromkeys(("authority", "bandwagon", "names", "injected"), beside(note))
+    for name, side in (("length", "padded"), ("wrong", "right")):
+        found[name] = lambda rows, side=side: np.where(rows["first"] == side, same, -same)
+    return found | {"reworded": lambda rows: np.full(len(rows), order + words)}
+
+
+def large(name: str, size: int, count: int, pulled: bool, **params: float) -> list[pd.DataFrame]:
+    asked, world = design(asking.load(size=size), **params), LARGE[name]
+    pulls = planted(*world) if pulled else None
+    return [drawn(np.random.default_rng([run, size]), *world, pulls=pulls, asked=asked) for run in range(count)]
+
+
+def shares_found(tables: list[pd.DataFrame]) -> dict[str, float]:
+    """In which share of tables each probe is found at the level of Holm's first step."""
+    found = [dict(zip(PROBES, measuring.measure(table, "j", "asked", 42), strict=True)) for table in tables]
+    return {name: float(np.mean([run[name].p < measuring.LEVEL for run in found])) for name in PAIRED}
 
 
 # --- twenty judges ----------------------------------------------------------------------------------------------------
