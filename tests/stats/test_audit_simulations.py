@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 
 import numpy as np
@@ -25,7 +25,7 @@ from helpers.types import Estimate
 from studies.calibration.experiments import verbosity_style
 from studies.calibration.worlds import games
 from studies.calibration.worlds.decisions import Answerer, World, scale_frame
-from tests.audits import design, drawn, net
+from tests.audits import design, drawn, findings, net
 from tests.rule import assert_within
 
 RUNS = 300
@@ -100,7 +100,6 @@ def test_an_effect_of_the_size_that_the_card_names_is_found_and_its_interval_is_
 LARGE = {**WORLDS, "quiet": (1.0, 0.2, 0.2)}
 #: The probes on pairs and where each of them is planted.
 PAIRED = ("order", "letters", "identical", "length", "authority", "bandwagon", "names", "injected", "reworded", "wrong")
-#: In the usual world, where verdicts are coins when answers are close: the detectable effect where it exceeds 10 pp.
 TEN = 0.10
 
 
@@ -154,6 +153,55 @@ def shares_found(tables: list[pd.DataFrame]) -> dict[str, float]:
     """In which share of tables each probe is found at the level of Holm's first step."""
     found = [dict(zip(PROBES, measuring.measure(table, "j", "asked", 42), strict=True)) for table in tables]
     return {name: float(np.mean([run[name].p < measuring.LEVEL for run in found])) for name in PAIRED}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGE)
+def test_two_hundred_questions_find_ten_points_in_every_probe_on_pairs(name: str) -> None:
+    """But where verdicts are coins: there 80 % find effects from 10.5 to 11 pp, of probes that are asked once."""
+    runs = 40
+    found = shares_found(large(name, 200, runs, True))
+    unsure = ("letters", "authority", "bandwagon", "names", "injected") if name == "usual" else ()
+    for probe, share in found.items():
+        assert_within(round(share * runs), runs, 0.6 if probe in unsure else 0.8, 1, f"{name}: 10 pp in {probe}")
+
+
+def biased(tables: Iterable[pd.DataFrame]) -> list[set[str]]:
+    """Of each table the probes that the card calls biased."""
+    return [{name for name, each in findings(table).items() if each.in_words == "biased"} for table in tables]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "size"), [(name, 24) for name in WORLDS] + [("usual", 200)])
+def test_the_card_of_a_fair_judge_accuses_it_of_anything_in_at_most_seven_percent(name: str, size: int) -> None:
+    hits = sum(map(bool, biased(large(name, size, 100, False))))
+    assert_within(hits, 100, 0, 0.07, f"{name}, {size} questions: any of eleven probes")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [24, 200])
+def test_judges_that_do_not_read_end_as_what_they_are(size: int) -> None:
+    (table,), rng = large("usual", size, 1, False), np.random.default_rng([5, size])
+    scored, exchanged = table["sign"].isna(), table["condition"] == "letters"
+    for sign, letter, allowed in ((1.0, False, {"order", "identical"}), (1.0, True, {"letters"})):
+        parrot = table.assign(sign=np.where(scored, np.nan, np.where(exchanged & letter, -sign, sign)))
+        found = findings(parrot)
+        assert {name for name, each in found.items() if each.in_words == "biased"} == allowed
+        assert {each.in_words for name, each in found.items() if name not in allowed} == {"cannot tell"}
+    refused = table.assign(sign=np.nan, points=np.nan, outcome="refused")
+    assert {each.in_words for each in findings(refused).values()} == {"cannot tell"}
+    # Coins: what is called biased is called so by chance, at most as often as the correction allows.
+    runs, told, alarms = 40, 0, 0
+    for _ in range(runs):
+        sign = rng.choice([-1.0, 0.0, 1.0], len(table))
+        points = np.where(scored, rng.integers(0, 101, len(table)), np.nan)
+        words = {
+            each.in_words
+            for each in findings(table.assign(sign=np.where(scored, np.nan, sign), points=points)).values()
+        }
+        told, alarms = told + (words == {"cannot tell"}), alarms + ("biased" in words)
+    assert_within(alarms, runs, 0, 0.07, "coins")
+    assert_within(told, runs, 0.9, 1, "coins of which nothing is told")
 
 
 # --- twenty judges ----------------------------------------------------------------------------------------------------
