@@ -33,18 +33,12 @@ _pages = "The folder of the report: a new one, an empty one, or that of an earli
 @click.option("--price", nargs=2, type=float, metavar="IN OUT", help="US dollars a million tokens there; 0 0: none.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Limit of a reply at --base-url; default 2048.")
 @click.option("--params", metavar="YAML", help="What is sent to --base-url besides; default '{temperature: 0}'.")
-@click.option(
-    "--text",
-    "structured",
-    flag_value=False,
-    default=None,
-    help="The server of --base-url enforces no JSON schema: verdicts as marked text.",
-)
+@click.option("--text", "structured", flag_value=False, default=None, help="It enforces no JSON schema: marked text.")
 @click.option("--size", type=int, help="How many of the built-in questions: 24 (default), 60 or 200.")
 @click.option("--items", type=click.Path(path_type=Path), help="Your own questions and answers: a JSON object a line.")
 @click.option("--budget-usd", type=click.FloatRange(0), help="US dollars above which no call is sent; default 0.")
 @click.option("--plan", "only_plan", is_flag=True, help="Show calls, tokens and the most they can cost; ask nothing.")
-@click.option("--stored", is_flag=True, help="Ask nothing; the card of what is stored, with what is missing counted.")
+@click.option("--stored", is_flag=True, help="Ask nothing; the card of the stored questions that are whole.")
 @concurrency
 @timeout_seconds
 @click.option("--keep-going", is_flag=True, help="Ask on where hardly any of the first 20 replies can be read.")
