@@ -46,7 +46,8 @@ class Model:
     `params`, `max_tokens` (as `token_parameter`) and the `traits` of a simulated model enter the key, but not its
     `knowledge` (built-in questions by text) and `pulls` (bias tests by text). `servers` are all addresses of the same
     weights, `base_url` is the first. `enforced`: the server lets through nothing but the schema; `pin_id`: the schema
-    sent to an own server takes no `id` but the nonce. `context` counts tokens of prompt and reply together.
+    sent to an own server takes no `id` but the nonce. `context` counts tokens of prompt and reply together. `logprobs`:
+    of so many tokens at each place of a reply the log-probabilities are asked for, which enters the key.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Model:
     structured: bool = True
     enforced: bool = False
     pin_id: bool = True
+    logprobs: int | None = None
     base_url: str | None = None
     servers: tuple[str, ...] = ()
     revision: Mapping[str, str] | None = None
@@ -214,8 +216,11 @@ class Request:
 
     @property
     def params(self) -> dict[str, Any]:
-        """All parameters sent: the model's own, its token limit and, of a simulated model, its traits."""
-        return {self.model.token_parameter: self.model.max_tokens, **self.model.params, **self.model.traits}
+        """All parameters sent: the model's own, its token limit, log-probabilities and, of a simulated model, traits."""
+        model, more = self.model, dict[str, Any]()
+        if model.logprobs:
+            more = {"logprobs": True, "top_logprobs": model.logprobs}
+        return {model.token_parameter: model.max_tokens, **model.params, **model.traits, **more}
 
     @property
     def pull(self) -> Pull | None:
@@ -381,7 +386,9 @@ class Completion:
 class Verdict:
     """What a judge decided: listwise a `ranking` of labels, best first, and `scores` by label, else what its form has.
 
-    `contradicts`: a lower-ranked label has a higher score. `probabilities` are those of labels, from log-probabilities.
+    `contradicts`: a lower-ranked label has a higher score. `probabilities` are the shares of the labels in `label_mass`,
+    their probability in all where the verdict stands; labels that only later tokens tell apart have one share together,
+    under what they begin with. `unlisted` is the most that a label can have that the server did not list.
     """
 
     ranking: tuple[str, ...] = ()
@@ -392,6 +399,8 @@ class Verdict:
     justification: str = ""
     contradicts: bool = False
     probabilities: Mapping[str, float] = field(default_factory=dict)
+    label_mass: float | None = None
+    unlisted: float = 0.0
 
 
 @dataclass(frozen=True)

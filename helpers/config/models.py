@@ -63,6 +63,12 @@ def _addresses_alone(value: str | list[str], entry: ValidationInfo) -> str | lis
     return value
 
 
+def _of_chat_completions(value: int | None, entry: ValidationInfo) -> int | None:
+    if value and (entry.data.get("provider") != "openai" or "logprobs" in entry.data.get("params", {})):
+        raise ValueError(fault("logprobs"))
+    return value
+
+
 class PriceEntry(Strict):
     """US dollars for a million tokens."""
 
@@ -85,6 +91,7 @@ class ModelEntry(Strict):
     structured: bool = True
     enforced: bool = False
     pin_id: bool = True
+    logprobs: Annotated[int | None, AfterValidator(_of_chat_completions)] = Field(None, ge=1)
     revision: dict[str, str] | None = None
     base_url: Annotated[str | list[str], AfterValidator(_addresses_alone)] | None = None
     api_key_env: str | None = Field(None, pattern="^[A-Za-z_][A-Za-z0-9_]*$", description=fault("api_key_env"))

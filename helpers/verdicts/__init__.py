@@ -21,12 +21,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ..json_text import no_constant, no_duplicates
-from ..types import VERDICT_FIELDS, Completion, Judgment, Trial, check_form
+from ..types import PAIRWISE, VERDICT_FIELDS, Completion, Judgment, Trial, Verdict, check_form
 from . import forms, wrappers
 from .forms import LONGEST, UNPARSED, Reading, Token
 
 #: Raised whenever the same reply may be read differently than before.
 PARSER_VERSION = 3
+#: Forms of verdicts that state one label, whose probability can be read where a server gives log-probabilities.
+WEIGHED = ("pairwise", "choice")
 ENDINGS = {"refusal": "refused", "filter": "filtered", "length": "truncated"}
 #: All numbers are read as floats: True is then no number, and an endless integer is infinite, not an error.
 STRUCTURED = json.JSONDecoder(object_pairs_hook=no_duplicates, parse_constant=no_constant, parse_int=float)
@@ -39,8 +41,8 @@ def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = ()) -> 
     that ended in an unknown way is "unparsed" (an ending that the provider does not tell counts as normal); thoughts
     that do not end in as many tokens as the request allows are "truncated", whatever the server calls their ending. A
     failed attempt is no reply, so its judgment stays "missing". A trial of the form "text" asks for no verdict: its
-    reply is "ok" without one. Raises ValueError where `parse` does. With the reply's `tokens` a choice has
-    `probabilities`.
+    reply is "ok" without one. Raises ValueError where `parse` does. With the reply's `tokens` a verdict of WEIGHED has
+    `probabilities`, unless they are not those of the text.
     """
     verdict = None
     if completion.status != "ok":
@@ -58,8 +60,8 @@ def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = ()) -> 
         full = (completion.usage.output or 0) >= trial.judge.max_tokens
         if outcome == "unparsed" and full and wrappers.bare_reply(completion.text, set()) is None:
             outcome = "truncated"
-        if verdict and tokens and trial.form == "choice":
-            verdict = replace(verdict, probabilities=forms.probabilities(tokens, verdict.choice, trial.labels))
+        if verdict and tokens and trial.form in WEIGHED:
+            verdict = _weighed(trial, completion, verdict, tokens)
     return Judgment(trial, outcome, verdict, completion)
 
 
@@ -119,6 +121,20 @@ def unwrapped(judgment: Judgment) -> tuple[str, ...]:
 def _parsed(trial: Trial, completion: Completion, kinds: set[str] | None = None) -> Reading:
     at = (completion.text, trial.form, trial.labels, trial.nonce)
     return parse(*at, structured=trial.request.schema is not None, enforced=trial.judge.enforced, kinds=kinds)
+
+
+def _weighed(trial: Trial, completion: Completion, verdict: Verdict, tokens: Sequence[Token]) -> Verdict:
+    """The verdict with the chances of labels at its place: there, and only there, another label is another verdict."""
+    text, choice = completion.text, verdict.choice or ""
+    labels = PAIRWISE if trial.form == "pairwise" else trial.labels
+    other = labels[labels.index(choice) - 1]
+    stated = r"(?<!\w)" + r"\s*".join(map(re.escape, choice)) + r"(?!\w)"
+    places = [found.span() for found in re.finditer(stated, text)]
+    for start, end in (*places[: -forms.PLACES - 1 : -1], *places[: forms.PLACES]):
+        changed = _parsed(trial, replace(completion, text=text[:start] + other + text[end:]))[1]
+        if changed and changed.choice == other != choice:
+            return replace(verdict, **forms.weigh(tokens, text, start, labels))
+    return verdict
 
 
 def _structured(text: str, form: str, labels: Sequence[str], nonce: str, kinds: set[str], enforced: bool) -> Reading:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import re
 import string
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import combinations
+from itertools import accumulate, combinations
+from typing import Any
 
 from ..types import PAIRWISE, Verdict
 from .wrappers import COLONS, DECORATION, INVISIBLE, PAIRS, bare_label
@@ -138,28 +140,72 @@ def _choice(form: str, stated: object, labels: Sequence[str], kinds: set[str]) -
 
 
 #: What may stand in one token with a label, in text and in JSON.
-TOKEN_MARGIN = string.whitespace + "\"':,}"
+TOKEN_MARGIN = string.whitespace + "\"':,.}])*`"
+#: So many characters before a place tell it from others; so many places are looked at; sums of chances are as exact.
+BEFORE, PLACES, ROUNDING = 16, 8, 1e-6
 #: One token of a reply and the log-probability of each alternative.
 Token = tuple[str, Mapping[str, float]]
 
 
-def probabilities(tokens: Sequence[Token], choice: str, labels: Sequence[str]) -> dict[str, float]:
-    """How probable each label was at the last token that holds the choice; they sum to 1.
+def weigh(tokens: Sequence[Token], text: str, at: int, labels: Sequence[str]) -> dict[str, Any]:
+    """The fields of a Verdict that say how probable each label was where one begins in a text; empty where none can.
 
-    Quotes and blanks around a label belong to its token. A label that is not among the alternatives which the provider
-    told counts 0. Empty where no token is a label (one that was written in pieces, say).
+    Blanks, quotes and brackets around a label belong to its token. Of a label in several tokens the chances multiply;
+    labels that part behind another beginning than the one written have a share together. A label that is not listed has
+    the share 0 and at most that of the least token listed, if it is one token.
 
-    >>> import math
-    >>> told = [("VERDICT", {}), (" 1", {" 1": math.log(0.6), " 2": math.log(0.2), "\\n": math.log(0.2)})]
-    >>> {label: round(p, 6) for label, p in probabilities(told, "1", "12").items()}
-    {'1': 0.75, '2': 0.25}
+    >>> told = [("A", {"A": math.log(0.5), "B": math.log(0.3)}), (">", {">": math.log(0.8), "=": math.log(0.2)})]
+    >>> found = weigh([*told, ("B", {"B": 0.0})], "A>B", 0, ["A>B", "A=B", "B>A"])
+    >>> {label: round(share, 4) for label, share in found["probabilities"].items()}, round(found["label_mass"], 4)
+    ({'A>B': 0.5, 'A=B': 0.125, 'B>A': 0.375}, 0.8)
     """
-    for token, alternatives in reversed(tokens):
-        if token.strip(TOKEN_MARGIN) == choice:
-            mass = dict.fromkeys(labels, 0.0)
-            for other, logprob in alternatives.items():
-                if (label := other.strip(TOKEN_MARGIN)) in mass:
-                    mass[label] += math.exp(min(0.0, logprob))
-            total = sum(mass.values())
-            return {label: p / total for label, p in mass.items()} if total else {}
-    return {}
+    spot = _spot("".join(token for token, _ in tokens), text, at)
+    ends = [*accumulate(len(token) for token, _ in tokens)]
+    if spot is None or (first := bisect_right(ends, spot)) == len(tokens):
+        return {}
+    lead = tokens[first][0][: spot - (ends[first - 1] if first else 0)]
+    found, done, weight, unlisted = dict[str, float](), "", 1.0, 0.0
+
+    def begun(piece: str) -> list[str]:
+        return [piece] if piece in labels else [label for label in labels if piece and label.startswith(piece)]
+
+    def add(to: dict[str, float], piece: str, mass: float) -> None:
+        to[piece] = to.get(piece, 0.0) + mass
+
+    for token, alternatives in tokens[first:]:
+        chances = {token: 0.0} | {other: math.exp(min(0.0, logprob)) for other, logprob in alternatives.items()}
+        pieces = {other: done + other.removeprefix(lead).strip(TOKEN_MARGIN) for other in chances}
+        if not done:
+            others = [chance for other, chance in chances.items() if other != token and chance > 0]
+            unlisted = min([*others, max(0.0, 1 - sum(chances.values())) + ROUNDING])
+        here = dict[str, float]()
+        for other, piece in pieces.items():
+            if begun(piece):
+                add(here, piece, weight * chances[other])
+        if (done := pieces[token]) not in here:
+            return {}
+        weight = here.pop(done)
+        for piece, mass in here.items():
+            add(found, begun(piece)[0] if len(begun(piece)) == 1 else piece, mass)
+        if len(begun(done)) == 1:
+            done = begun(done)[0]
+            break
+    add(found, done, weight)
+    if not (total := sum(found.values())) > 0:
+        return {}
+    apart = [label for label in labels if label in found or not any(map(label.startswith, found))]
+    shares = {label: found.get(label, 0.0) / total for label in dict.fromkeys([*apart, *found])}
+    return {"probabilities": shares, "label_mass": min(1.0, total), "unlisted": unlisted / total}
+
+
+def _spot(joined: str, text: str, at: int) -> int | None:
+    """Where in the joined tokens the end of a text from this place on stands; they may hold more before and after."""
+    before, spot = text[max(0, at - BEFORE) : at], len(joined)
+    for _ in range(PLACES):
+        spot = joined.rfind(text[at:], 0, spot + len(text) - at - 1)
+        if spot < 0:
+            break
+        seen = joined[max(0, spot - BEFORE) : spot]
+        if before.endswith(seen) or seen.endswith(before):
+            return spot
+    return None
