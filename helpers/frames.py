@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .types import Answer, Judgment, RatioScale, Trial
+from .types import Answer, Judgment, RatioScale, Trial, Verdict
 
 #: The columns of the frame of each form of verdict.
 LISTWISE = (
@@ -50,6 +51,11 @@ LACKING = (
     *("choice", "value", "pro", "con", "options", "low", "high", "target", "ratio", "anchor", "k", "x1", "x2", "score"),
     "partner",
 )
+#: Columns that are there where a server was asked for log-probabilities of a verdict of one label, or gave them: how
+#: many it was asked for, the probability of all labels, whether a label has the most that it can (it was not listed),
+#: and of the label, by form: log-odds of pairs (A or a tie over B, A over a tie or B), of decisions the mean value of
+#: the options by their shares and the log-odds of the target.
+WEIGHED = ("top_logprobs", "label_mass", "at_bound", "not_second", "first_over_rest", "expected", "target_logit")
 #: A question of a larger share of the rows is named.
 DOMINANT = 0.2
 #: Columns of frames that have a row a judgment already.
@@ -82,8 +88,14 @@ def written(
     return found
 
 
-def coded(rows: Iterable[object], columns: Sequence[str], numbers: Sequence[str] = ()) -> pd.DataFrame:
-    """A frame of these rows, in which `numbers` are floats and all columns but COUNTS categories in sorted order."""
+def coded(rows: Iterable[Any], columns: Sequence[str], numbers: Sequence[str] = ()) -> pd.DataFrame:
+    """A frame of these rows, in which `numbers` are floats and all columns but COUNTS categories in sorted order.
+
+    Columns of WEIGHED are added where a row has them.
+    """
+    rows = [*rows]
+    more = [name for name in WEIGHED if any(name in row for row in rows)]
+    columns, numbers = (*columns, *more), (*numbers, *more)
     words = [name for name in columns if name not in (*numbers, *COUNTS)]
     table = pd.DataFrame(rows, columns=list(columns))
     return table.astype(dict.fromkeys(words, "category") | dict.fromkeys(numbers, float))
@@ -111,6 +123,41 @@ def _row(judgment: Judgment) -> dict[str, object]:
         "partner": trial.request.repeat if trial.partner is None else trial.partner,
         "outcome": judgment.outcome,
     }
+
+
+def _weighed(judgment: Judgment, of_labels: Callable[[Verdict], dict[str, float]]) -> dict[str, float]:
+    """What log-probabilities say of the label of a verdict; nothing where they neither came nor were asked for."""
+    verdict, asked = judgment.verdict, judgment.trial.judge.logprobs
+    found = {"top_logprobs": float(asked or NAN), "label_mass": NAN}
+    if verdict is None or verdict.label_mass is None:
+        return found if asked and judgment.trial.form != "several" else {}
+    return {**found, "label_mass": verdict.label_mass, **of_labels(verdict)}
+
+
+def _of_pair(verdict: Verdict) -> dict[str, float]:
+    """What is only known to begin with A may be a tie or not, and then nothing says how the two share it."""
+    mass = dict.fromkeys("A=B", 0.0)
+    for label, share in verdict.probabilities.items():
+        mass["=" if "=" in label else label[0]] += share
+    unknown = "A" in verdict.probabilities
+    upper, one = _log_odds(mass["A"] + mass["="], mass["B"], verdict.unlisted)
+    lower, two = _log_odds(mass["A"], mass["="] + mass["B"], verdict.unlisted)
+    return {"not_second": upper, "first_over_rest": NAN if unknown else lower, "at_bound": one or (two and not unknown)}
+
+
+def _of_options(of_label: Mapping[str, float], target: float, verdict: Verdict) -> dict[str, float]:
+    weighed = [(of_label[label], share) for label, share in verdict.probabilities.items()]
+    on_target = sum(share for value, share in weighed if value == target)
+    found = {"expected": sum(value * share for value, share in weighed)}
+    if target in of_label.values():
+        logit, bound = _log_odds(on_target, sum(share for value, share in weighed if value != target), verdict.unlisted)
+        found |= {"target_logit": logit, "at_bound": bound}
+    return found
+
+
+def _log_odds(one: float, other: float, unlisted: float) -> tuple[float, float]:
+    """The log-odds of two chances, and 1.0 where one is 0 and counts the most that it can be."""
+    return math.log(max(one, unlisted * (one <= 0)) / max(other, unlisted * (other <= 0))), float(min(one, other) <= 0)
 
 
 def listwise(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answer]) -> pd.DataFrame:
@@ -204,7 +251,8 @@ def games(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answe
         at, label = each.trial.where, each.verdict.choice if each.verdict else None
         vendor = answers[each.trial.question_id, at["candidate"]].vendor
         place = {name: at[name] for name in ("candidate", "baseline", "first")}
-        rows.append({**_row(each), **place, "candidate_vendor": vendor, "games": 2, "score": label, "verdict": label})
+        row = {**_row(each), **place, "candidate_vendor": vendor, "games": 2, "score": label, "verdict": label}
+        rows.append(row | _weighed(each, _of_pair))
     return coded(rows, GAMES)
 
 
@@ -240,7 +288,8 @@ def _decided(judgment: Judgment) -> dict[str, object]:
         "anchor": NAN if wording.anchor is None else wording.anchor,
         "values": " ".join(f"{value:g}" for value in values),
     }
-    row |= _read(judgment, values)
+    of_label = {label: values[int(at)] for label, at in zip(trial.labels, trial.shown, strict=True)}
+    row |= _read(judgment, values) | _weighed(judgment, partial(_of_options, of_label, row["target"]))
     return row if trial.condition == "treatment" else row | {"partner": NAN}
 
 

@@ -216,7 +216,7 @@ class Request:
 
     @property
     def params(self) -> dict[str, Any]:
-        """All parameters sent: the model's own, its token limit, log-probabilities and, of a simulated model, traits."""
+        """All parameters sent: the model's own, its token limit, log-probabilities, and traits of a simulated model."""
         model, more = self.model, dict[str, Any]()
         if model.logprobs:
             more = {"logprobs": True, "top_logprobs": model.logprobs}
@@ -386,9 +386,9 @@ class Completion:
 class Verdict:
     """What a judge decided: listwise a `ranking` of labels, best first, and `scores` by label, else what its form has.
 
-    `contradicts`: a lower-ranked label has a higher score. `probabilities` are the shares of the labels in `label_mass`,
-    their probability in all where the verdict stands; labels that only later tokens tell apart have one share together,
-    under what they begin with. `unlisted` is the most that a label can have that the server did not list.
+    `contradicts`: a lower-ranked label has a higher score. `probabilities` are shares of labels in `label_mass`, their
+    probability in all where the verdict stands; labels that only later tokens tell apart have one share together, under
+    what they begin with. `unlisted` is the largest share that a label can have which the server did not list.
     """
 
     ranking: tuple[str, ...] = ()

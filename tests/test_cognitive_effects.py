@@ -646,7 +646,9 @@ def test_every_number_is_declared_once_and_has_its_unit() -> None:
     parts = [scale_frame(world, rng), scale_frame(replace(world, target="end"), rng).assign(**known)]
     letters = [each["choice"].map(lambda at: "KLMNPQRSTUV"[int(at)], na_action="ignore") for each in parts]
     parts = [each.assign(order=VALUES, letters=said) for each, said in zip(parts, letters, strict=True)]
-    found = measure(pd.concat([*parts, gamble_frame(world, rng), selection_frame(world, rng)]), "simulated", 1)
+    table = pd.concat([*parts, gamble_frame(world, rng), selection_frame(world, rng)])
+    weighed = {"top_logprobs": 20.0, "label_mass": 0.5, "expected": table["value"], "target_logit": table["value"]}
+    found = measure(table.assign(**weighed), "simulated", 1)
     # Of published means alone a number has no interval; anchors of recent judges are counted by their source.
     every = load_numbers("cognitive").estimands
     declared = {id: each for id, each in every.items() if each.interval != "none" and not id.startswith("released_")}

@@ -671,7 +671,10 @@ def test_every_number_is_declared_and_every_declaration_measured() -> None:
     ]
     rows += [both(q, "A>B", "B>A", condition=arm) for q in range(12) for arm in ("identical", "quality_gap")]
     lengths = {str(q): tuple(rng.integers(50, 200, 2).astype(float)) for q in range(50)}
-    found = position.measure(frame(*rows), "folder", 42, features(lengths))
+    games = frame(*rows)
+    games = games.assign(top_logprobs=20.0, label_mass=0.9, not_second=rng.normal(1, 1, len(games)))
+    games = games.assign(first_over_rest=games["not_second"] - 0.5)
+    found = position.measure(games, "folder", 42, features(lengths))
     ids = {each.id for each in found} | {"leaderboard_contrast", "flip_correlation", "one_sided_share"}
     published = {"published_lines", "class_lines", "pattern_lines", "significant_bias_of_planned", "equal_verdicts"}
     published |= {"consistent_answer_rate", "answers_read", "both_order_inconsistent"}
@@ -680,7 +683,7 @@ def test_every_number_is_declared_and_every_declaration_measured() -> None:
     for each in found:
         assert {"judge", "candidate"} <= set(each.where) and each.data == "folder"
         assert each.method
-    again = position.measure(frame(*rows).sample(frac=1, random_state=3), "folder", 42, features(lengths))
+    again = position.measure(games.sample(frac=1, random_state=3), "folder", 42, features(lengths))
     assert [(e.id, e.where, round(e.value, 12), e.p) for e in again if e.value == e.value] == [
         (e.id, e.where, round(e.value, 12), e.p) for e in found if e.value == e.value
     ], "the order of rows changes nothing"

@@ -284,6 +284,23 @@ def estimate_means(
     return found
 
 
+def label_mass(id: str, frame: pd.DataFrame, data: str, by: Sequence[str] = ("judge",)) -> list[Estimate]:
+    """How probable the valid labels were in all where verdicts stand; `where` has the columns `by`.
+
+    Of verdicts of one label by judges whose server was asked for log-probabilities, or gave them; nothing without any.
+    `method` counts verdicts without, and those with a label that was not listed.
+    """
+    if "label_mass" not in frame:
+        return []
+    rows, found = frame[(frame["outcome"] == "ok") & frame[["top_logprobs", "label_mass"]].notna().any(axis=1)], []
+    for each in estimate_means(id, rows, rows["label_mass"], data, "rate", by, null=None, reason="none could be read"):
+        mine = rows[(rows[[*by]].astype(str) == pd.Series(each.where)).all(axis=1)]
+        bound = int(mine["at_bound"].sum()) if "at_bound" in mine else 0
+        counts = f"{mine['label_mass'].isna().sum()} of {len(mine)} verdicts without log-probabilities"
+        found.append(replace(each, method=f"{each.method}; {counts}, {bound} with a label at the most it can have"))
+    return found
+
+
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Of published judgments those that an experiment is about: all of them."""
     return frame

@@ -206,6 +206,6 @@ def _spot(joined: str, text: str, at: int) -> int | None:
         if spot < 0:
             break
         seen = joined[max(0, spot - BEFORE) : spot]
-        if before.endswith(seen) or seen.endswith(before):
+        if (before.endswith(seen) or seen.endswith(before)) and (seen.strip() or joined.strip() == text[at:].strip()):
             return spot
     return None

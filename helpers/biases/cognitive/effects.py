@@ -27,7 +27,7 @@ import pandas as pd
 from ...stats.intervals import NAN, Interval, clusters_of, estimate, no_interval, t_interval
 from ...stats.standing import BY
 from ...types import Estimate
-from .averages import CELL, LEVEL, Cell, cell_interval, cells, contributions, habits, means, places
+from .averages import CELL, LEVEL, Cell, cell_interval, cells, contributions, habits, means, pairs, places
 from .metrics import pull
 
 NO_PAIR = "no pair with two readable answers, one of them off the target"
@@ -145,6 +145,25 @@ def scatter_change(table: pd.DataFrame, data: str) -> list[Estimate]:
     apart = np.abs(next_[1] - a2) - np.abs(next_[0] - a1)
     values = apart / np.where(high > low, high - low, np.nan)
     return means("scatter_change", rows, values, data, "pp", NEEDS_REPEATS)
+
+
+def label_effects(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
+    """What log-probabilities of labels say that answers do not: how far the treatment moves them, seen in each reply.
+
+    `target_logit_effect`: the log-odds of the option that the bias pulls to, and `expected_shift`: as `scale_shift`, of
+    the mean value of the options by their probabilities. Judges of one place or letter are in both: orders are
+    balanced. `where` as in `bias_effect`; nothing where a bias or judge has none. Takes a decisions frame.
+    """
+    if "target_logit" not in frame:
+        return
+    logits, expected = (pairs(frame.assign(order="", value=frame[name])) for name in ("target_logit", "expected"))
+    rows = directed(logits)
+    for cell in cells(rows, np.subtract(*columns(rows, "a2", "a1"))):
+        if cell.numerators.size:
+            yield estimate("target_logit_effect", cell.where, cell_interval(cell, seed, NO_PAIR), data, "logit")
+    for each in scale_shift(expected, data):
+        if each.id == "scale_shift" and each.value == each.value:
+            yield replace(each, id="expected_shift")
 
 
 def habit_share(frame: pd.DataFrame, data: str) -> list[Estimate]:

@@ -303,6 +303,8 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         *cognitive_effects.acceptance_rate(table, data),
         *cognitive_effects.thresholds(table, data),
         *cognitive_effects.anchor_slope(table, data),
+        *cognitive_effects.label_effects(frame, data, seed),
+        *protocol.label_mass("option_mass", frame, data),
     ]
     found = [replace(e, method=_reason(place(e.where), by_habit) or e.method) if isnan(e.value) else e for e in found]
     return [*found, *cognitive_effects.odd_share(frame, data), *shares]

@@ -35,11 +35,13 @@ from ...stats.intervals import (
     no_interval,
 )
 from ...types import Estimate
+from ..protocol import label_mass
 from . import both_orders
 from .both_orders import (
     GRADES,
     INVALID,
     NO_PAIR,
+    PAIR,
     comparisons,
     leaning,
     pairs,
@@ -74,6 +76,7 @@ def rarer_side(each: Estimate, estimates: Sequence[Estimate]) -> float:
     return min(shares) if len(shares) == 2 else math.nan
 
 
+NO_LOGITS = "no pair with log-probabilities of both orders that tell ties from the first place"
 NEEDS_REPEAT = "needs each order asked twice on the same question (repeats = 2 where judges are asked)"
 DRAWS = 9999
 THIRDS = ("small", "middle", "large")
@@ -221,6 +224,26 @@ def _thirds(where: dict[str, str], rows: pd.DataFrame, gap: pd.Series, by: str, 
         interval = replace(interval, method=f"{interval.method}; {by}")
         made.append(estimate("flip_by_gap", where | {"gap": name}, interval, data))
     return made
+
+
+def label_position_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How far the first place shifts the log-odds of its labels, the mean over both orders; `where`: judge, candidate.
+
+    Log-odds lie midway between those of A over all else and of A or a tie over B (Rao and Kupper 1967). Where a reply
+    leaves open how many of the others are ties, half their distance is its judge's mean. Takes a games frame.
+    """
+    if "not_second" not in frame:
+        return []
+    rows = frame[(frame["condition"] == "none") & frame["not_second"].notna()]
+    half = (rows["not_second"] - rows["first_over_rest"]) / 2
+    usual = half.groupby(rows["judge"], observed=True).transform("mean")
+    rows = rows.assign(cluster=clusters_of(rows), logit=rows["not_second"] - half.fillna(usual))
+    orders = rows.groupby([*PAIR, "cluster"], observed=True, dropna=False)["logit"].agg(["mean", "count"]).reset_index()
+    orders["mean"], found = orders["mean"].where(orders["count"] == 2), []
+    for where, part in comparisons(orders):
+        interval = sign_flip_interval(part["mean"].dropna(), part["cluster"][part["mean"].notna()], seed, NO_LOGITS)
+        found.append(estimate("label_position_effect", where, interval, data, "logit"))
+    return found
 
 
 #: What a strong verdict counts where a plain one counts 1.
@@ -453,4 +476,6 @@ def measure(frame: pd.DataFrame, data: str, seed: int, features: pd.DataFrame | 
         *flip_by_gap(table, data),
         *win_rate(table, data, features),
         *sensitivity(table, data),
+        *label_position_effect(frame, data, seed),
+        *label_mass("label_mass", frame, data, ("judge", "candidate")),
     ]
