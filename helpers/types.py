@@ -217,10 +217,8 @@ class Request:
     @property
     def params(self) -> dict[str, Any]:
         """All parameters sent: the model's own, its token limit, log-probabilities, and traits of a simulated model."""
-        model, more = self.model, dict[str, Any]()
-        if model.logprobs:
-            more = {"logprobs": True, "top_logprobs": model.logprobs}
-        return {model.token_parameter: model.max_tokens, **model.params, **model.traits, **more}
+        more = {"logprobs": True, "top_logprobs": self.model.logprobs} if self.model.logprobs else {}
+        return {self.model.token_parameter: self.model.max_tokens, **self.model.params, **self.model.traits, **more}
 
     @property
     def pull(self) -> Pull | None:

@@ -646,7 +646,7 @@ def test_every_number_is_declared_once_and_has_its_unit() -> None:
     parts = [scale_frame(world, rng), scale_frame(replace(world, target="end"), rng).assign(**known)]
     letters = [each["choice"].map(lambda at: "KLMNPQRSTUV"[int(at)], na_action="ignore") for each in parts]
     parts = [each.assign(order=VALUES, letters=said) for each, said in zip(parts, letters, strict=True)]
-    table = pd.concat([*parts, gamble_frame(world, rng), selection_frame(world, rng)])
+    table = pd.concat([*parts, gamble_frame(world, rng), selection_frame(world, rng)], ignore_index=True)
     weighed = {"top_logprobs": 20.0, "label_mass": 0.5, "expected": table["value"], "target_logit": table["value"]}
     found = measure(table.assign(**weighed), "simulated", 1)
     # Of published means alone a number has no interval; anchors of recent judges are counted by their source.

@@ -110,6 +110,12 @@ READ: dict[str, tuple[Told, Sequence[str], dict[str, float], float]] = {
         {"A=B": 0.25, "B>A": 0.25, "B>>A": 0.25, "A>": 0.25},
         1.0,
     ),
+    "what ends the label too early": (
+        [*LINE, (" A", {" A": 0.5, " B": 0.5}), (">", {"\n": 0.5, '"': 0.25, ">": 0.125, "=": 0.125}), *sure("B")],
+        PAIRWISE,
+        {"A>>B": 0.0, "A>B": 0.25, "A=B": 0.25, "B": 0.5},
+        1.0,
+    ),
     "blanks within": (
         [*LINE, (" A", {" A": 0.5, " B": 0.5}), (" ", {" ": 0.5, ">": 0.5}), ("=", {"=": 1.0}), *sure(" B")],
         PAIRWISE,
@@ -264,7 +270,7 @@ def test_other_services_and_odd_numbers_are_refused_by_file_and_field(
 
 
 def body(said: Told, text: str, **odd: Any) -> str:
-    """A generated reply in the form of llama.cpp under a schema: tokens hold a fence and an empty end, the text none."""
+    """A generated reply in the form of llama.cpp under a schema: its tokens hold a fence and an empty end."""
     content = [
         {
             "id": number,

@@ -6,6 +6,7 @@ import math
 import re
 import string
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import accumulate, combinations
@@ -150,62 +151,52 @@ Token = tuple[str, Mapping[str, float]]
 def weigh(tokens: Sequence[Token], text: str, at: int, labels: Sequence[str]) -> dict[str, Any]:
     """The fields of a Verdict that say how probable each label was where one begins in a text; empty where none can.
 
-    Blanks, quotes and brackets around a label belong to its token. Of a label in several tokens the chances multiply;
-    labels that part behind another beginning than the one written have a share together. A label that is not listed has
-    the share 0 and at most that of the least token listed, if it is one token.
+    Blanks, quotes and brackets around a label belong to its token. Of a label in several tokens the chances multiply,
+    after the first token those of what goes on as a label; labels that part behind another beginning than the one
+    written have a share together. A label that is not listed has the share 0 and at most that of the last one listed.
 
     >>> told = [("A", {"A": math.log(0.5), "B": math.log(0.3)}), (">", {">": math.log(0.8), "=": math.log(0.2)})]
     >>> found = weigh([*told, ("B", {"B": 0.0})], "A>B", 0, ["A>B", "A=B", "B>A"])
     >>> {label: round(share, 4) for label, share in found["probabilities"].items()}, round(found["label_mass"], 4)
     ({'A>B': 0.5, 'A=B': 0.125, 'B>A': 0.375}, 0.8)
     """
-    spot = _spot("".join(token for token, _ in tokens), text, at)
-    ends = [*accumulate(len(token) for token, _ in tokens)]
-    if spot is None or (first := bisect_right(ends, spot)) == len(tokens):
+    joined, ends = "".join(token for token, _ in tokens), [*accumulate(len(token) for token, _ in tokens)]
+    context = text[max(0, at - BEFORE) :]  # tokens may hold more than the text at both ends, or the label alone
+    if context not in joined and joined.strip() != text[at:].strip():
         return {}
+    spot = joined.rfind(context) + min(at, BEFORE) if context in joined else len(joined) - len(joined.lstrip())
+    first = bisect_right(ends, spot)
     lead = tokens[first][0][: spot - (ends[first - 1] if first else 0)]
-    found, done, weight, unlisted = dict[str, float](), "", 1.0, 0.0
+    found, done, weight, unlisted = defaultdict[str, float](float), "", 1.0, 0.0
 
     def begun(piece: str) -> list[str]:
         return [piece] if piece in labels else [label for label in labels if piece and label.startswith(piece)]
 
-    def add(to: dict[str, float], piece: str, mass: float) -> None:
-        to[piece] = to.get(piece, 0.0) + mass
-
     for token, alternatives in tokens[first:]:
         chances = {token: 0.0} | {other: math.exp(min(0.0, logprob)) for other, logprob in alternatives.items()}
         pieces = {other: done + other.removeprefix(lead).strip(TOKEN_MARGIN) for other in chances}
+        here, path = defaultdict[str, float](float), pieces[token]
         if not done:
             others = [chance for other, chance in chances.items() if other != token and chance > 0]
             unlisted = min([*others, max(0.0, 1 - sum(chances.values())) + ROUNDING])
-        here = dict[str, float]()
         for other, piece in pieces.items():
-            if begun(piece):
-                add(here, piece, weight * chances[other])
-        if (done := pieces[token]) not in here:
-            return {}
-        weight = here.pop(done)
-        for piece, mass in here.items():
-            add(found, begun(piece)[0] if len(begun(piece)) == 1 else piece, mass)
-        if len(begun(done)) == 1:
-            done = begun(done)[0]
+            if begun(piece) and (piece != done or piece == path):
+                here[piece] += chances[other]
+        # What goes on as no label does is left out: of other beginnings nobody sees how much that is.
+        part = weight / (sum(here.values()) or 1.0) if done else 1.0
+        for piece, chance in here.items():
+            found[piece] += part * chance
+        if len(begun(path)) < 2:
             break
-    add(found, done, weight)
-    if not (total := sum(found.values())) > 0:
+        done, weight = path, found.pop(path)
+    else:
+        found[done] += weight
+    total, named = sum(found.values()), {piece: begun(piece) for piece, mass in found.items() if mass > 0}
+    if not begun(path) or not total > 0:
         return {}
-    apart = [label for label in labels if label in found or not any(map(label.startswith, found))]
-    shares = {label: found.get(label, 0.0) / total for label in dict.fromkeys([*apart, *found])}
+    apart = [label for label in labels if not any(label in each and len(each) > 1 for each in named.values())]
+    shares = dict.fromkeys(apart, 0.0)
+    for piece, several in named.items():
+        name = several[0] if len(several) == 1 else piece
+        shares[name] = shares.get(name, 0.0) + found[piece] / total
     return {"probabilities": shares, "label_mass": min(1.0, total), "unlisted": unlisted / total}
-
-
-def _spot(joined: str, text: str, at: int) -> int | None:
-    """Where in the joined tokens the end of a text from this place on stands; they may hold more before and after."""
-    before, spot = text[max(0, at - BEFORE) : at], len(joined)
-    for _ in range(PLACES):
-        spot = joined.rfind(text[at:], 0, spot + len(text) - at - 1)
-        if spot < 0:
-            break
-        seen = joined[max(0, spot - BEFORE) : spot]
-        if (before.endswith(seen) or seen.endswith(before)) and (seen.strip() or joined.strip() == text[at:].strip()):
-            return spot
-    return None
