@@ -51,10 +51,9 @@ LACKING = (
     *("choice", "value", "pro", "con", "options", "low", "high", "target", "ratio", "anchor", "k", "x1", "x2", "score"),
     "partner",
 )
-#: Columns that are there where a server was asked for log-probabilities of a verdict of one label, or gave them: how
-#: many it was asked for, the probability of all labels, whether a label has the most that it can (it was not listed),
-#: and of the label, by form: log-odds of pairs (A or a tie over B, A over a tie or B), of decisions the mean value of
-#: the options by their shares and the log-odds of the target.
+#: Columns that are there where log-probabilities of one label were asked for or came: how many were asked for, the
+#: probability of all labels, whether one counts the most it can (it was not listed), log-odds of pairs (A or a tie over
+#: B, A over a tie or B), and of decisions the mean value of options by their shares and the log-odds of the target.
 WEIGHED = ("top_logprobs", "label_mass", "at_bound", "not_second", "first_over_rest", "expected", "target_logit")
 #: A question of a larger share of the rows is named.
 DOMINANT = 0.2
@@ -146,7 +145,7 @@ def _of_pair(verdict: Verdict) -> dict[str, float]:
 
 
 def _of_options(of_label: Mapping[str, float], target: float, verdict: Verdict) -> dict[str, float]:
-    weighed = [(of_label[label], share) for label, share in verdict.probabilities.items()]
+    weighed = [(of_label[label], share) for label, share in verdict.probabilities.items() if label in of_label]
     on_target = sum(share for value, share in weighed if value == target)
     found = {"expected": sum(value * share for value, share in weighed)}
     if target in of_label.values():

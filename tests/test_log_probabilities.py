@@ -241,6 +241,7 @@ def test_an_entry_may_ask_for_them_and_its_keys_are_those_of_the_same_parameters
     assert requests[1].params == {"max_tokens": 2048, "logprobs": True, "top_logprobs": 5} == requests[2].params
     keys = [each.key for each in requests]
     assert keys[1] == keys[2] and len(set(keys)) == 3
+    assert Request(entry(tmp_path, params={"top_logprobs": 2}, logprobs=5), "Which?").params["top_logprobs"] == 5
     assert "logprobs" not in requests[0].params
     assert not any(model.logprobs for model in load_models().values()), "no key of an entry that is there changes"
 
@@ -248,10 +249,9 @@ def test_an_entry_may_ask_for_them_and_its_keys_are_those_of_the_same_parameters
 @pytest.mark.parametrize(
     ("changed", "fault"),
     [
-        ({"provider": "anthropic", "logprobs": 5}, "read from OpenAI's chat API alone"),
-        ({"provider": "google", "logprobs": 5}, "read from OpenAI's chat API alone"),
-        ({"provider": "simulated", "base_url": None, "logprobs": 5}, "read from OpenAI's chat API alone"),
-        ({"params": {"logprobs": True}, "logprobs": 5}, "not in both"),
+        ({"provider": "anthropic", "logprobs": 5}, "asked for in OpenAI's chat API alone"),
+        ({"provider": "google", "logprobs": 5}, "asked for in OpenAI's chat API alone"),
+        ({"provider": "simulated", "base_url": None, "logprobs": 5}, "asked for in OpenAI's chat API alone"),
         ({"logprobs": 0}, "greater than or equal to 1"),
         ({"logprobs": True}, "valid integer"),
         ({"logprobs": 2.5}, "valid integer"),

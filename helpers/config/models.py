@@ -26,9 +26,9 @@ Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Knowledge = Mapping[str, Question] | None
 
 
-def _of_simulated_models(value: dict[str, Any], entry: ValidationInfo) -> dict[str, Any]:
-    if value and entry.data.get("provider") != "simulated":
-        raise ValueError(fault("knobs"))
+def _of_one_provider(value: Any, entry: ValidationInfo) -> Any:
+    if value and entry.data.get("provider") != {"traits": "simulated", "logprobs": "openai"}[str(entry.field_name)]:
+        raise ValueError(fault(str(entry.field_name)))
     return value
 
 
@@ -63,12 +63,6 @@ def _addresses_alone(value: str | list[str], entry: ValidationInfo) -> str | lis
     return value
 
 
-def _of_chat_completions(value: int | None, entry: ValidationInfo) -> int | None:
-    if value and (entry.data.get("provider") != "openai" or "logprobs" in entry.data.get("params", {})):
-        raise ValueError(fault("logprobs"))
-    return value
-
-
 class PriceEntry(Strict):
     """US dollars for a million tokens."""
 
@@ -84,14 +78,14 @@ class ModelEntry(Strict):
     vendor: str
     tier: str = ""
     params: Annotated[dict[str, Any], AfterValidator(_neither_keys_nor_ours)] = Field({})
-    traits: Annotated[dict[str, Any], AfterValidator(_of_simulated_models)] = Field({})
+    traits: Annotated[dict[str, Any], AfterValidator(_of_one_provider)] = Field({})
     max_tokens: int = Field(2048, ge=1)
     context: int | None = Field(None, ge=1)
     token_parameter: str | None = None
     structured: bool = True
     enforced: bool = False
     pin_id: bool = True
-    logprobs: Annotated[int | None, AfterValidator(_of_chat_completions)] = Field(None, ge=1)
+    logprobs: Annotated[int | None, AfterValidator(_of_one_provider)] = Field(None, ge=1)
     revision: dict[str, str] | None = None
     base_url: Annotated[str | list[str], AfterValidator(_addresses_alone)] | None = None
     api_key_env: str | None = Field(None, pattern="^[A-Za-z_][A-Za-z0-9_]*$", description=fault("api_key_env"))

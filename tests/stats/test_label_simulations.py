@@ -32,7 +32,13 @@ def games(rng: np.random.Generator, place: float, half: float, taste: float = 0.
         verdict = np.where(won, "A>B", np.where(seen, "A=B", "B>A"))
         for question in range(QUESTIONS):
             known = dict.fromkeys(GAMES, "x") | {"question_id": str(question), "condition": "none", "first": first}
-            known |= {"repeat": 0, "games": 2, "score": verdict[question], "verdict": verdict[question], "outcome": "ok"}
+            known |= {
+                "repeat": 0,
+                "games": 2,
+                "score": verdict[question],
+                "verdict": verdict[question],
+                "outcome": "ok",
+            }
             lower = logit[question] - half if seen[question] or not half else np.nan
             rows.append(known | {"not_second": logit[question] + half, "first_over_rest": lower})
     return pd.DataFrame(rows)
@@ -65,11 +71,7 @@ def decisions(rng: np.random.Generator, moved: float, scenarios: int = 24) -> tu
     return (effect.low, effect.high, effect.p), p
 
 
-WORLDS = {
-    "places": (places, 0.3),
-    "places and ties": (partial(places, half=0.5), 0.3),
-    "treatments": (decisions, 0.2),
-}
+WORLDS = {"places": (places, 0.3), "places and ties": (partial(places, half=0.5), 0.3), "treatments": (decisions, 0.2)}
 
 
 @pytest.mark.slow

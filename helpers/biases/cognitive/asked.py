@@ -176,7 +176,8 @@ def _wording(
         return Version(text, tuple(options), tuple(options.values()))
 
     if template.kind == "selection":
-        arguments = _arguments(scenario)
+        both = zip(scenario["pro"], scenario["con"], strict=True)  # by turns: no natural order has one side in front
+        arguments = {text: value for pair in both for text, value in zip(pair, (1.0, -1.0), strict=True)}
         versions = {"decision": version("decision", SIDES), "control": version("control", arguments)}
         versions |= {f"treatment_{side}": version("treatment", arguments, decided=side) for side in SIDES}
     else:
@@ -203,12 +204,6 @@ def _options(template: Any, scenario: Mapping[str, Any]) -> dict[str, float]:
     if isinstance(words, list):
         return {word: float(value) for value, word in enumerate(words)}
     return dict(zip(words.texts, words.values, strict=True))
-
-
-def _arguments(scenario: Mapping[str, Any]) -> dict[str, float]:
-    """The arguments of both sides by turns, so that no natural order has one side in front."""
-    pairs = zip(scenario["pro"], scenario["con"], strict=True)
-    return {text: value for pro, con in pairs for text, value in ((pro, 1.0), (con, -1.0))}
 
 
 def _end(line: Any, facts: Mapping[str, Any]) -> str:

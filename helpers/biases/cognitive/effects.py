@@ -50,13 +50,6 @@ def directed(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["target"].notna()]
 
 
-def corrected_level(table: pd.DataFrame) -> float:
-    """The level of Holm's first step over the biases that have a readable pair, of each judge and on their mean."""
-    read = table.loc[table["a2"].notna(), ["category", "judge", "source"]].drop_duplicates()
-    several = len(read[["judge", "source"]].drop_duplicates()) > 1
-    return LEVEL / max(1, len(read) + several * read["category"].nunique())
-
-
 def bias_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How far the treatment moves the answer toward the target, as a share of the larger distance; -1 to 1.
 
@@ -65,7 +58,10 @@ def bias_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     selected. Takes `pairs`.
     """
     rows = directed(table)
-    level, found = corrected_level(rows), []
+    # Holm's first step over the biases that have a readable pair, of each judge and on their mean.
+    read = rows.loc[rows["a2"].notna(), ["category", "judge", "source"]].drop_duplicates()
+    several = len(read[["judge", "source"]].drop_duplicates()) > 1
+    level, found = LEVEL / max(1, len(read) + several * read["category"].nunique()), []
     values = pull(*columns(rows, "a1", "a2", "target"))
     for cell in cells(rows, values):
         interval = cell_interval(cell, seed, NO_PAIR, level)

@@ -37,22 +37,7 @@ from ...stats.intervals import (
 from ...types import Estimate
 from ..protocol import label_mass
 from . import both_orders
-from .both_orders import (
-    GRADES,
-    INVALID,
-    NO_PAIR,
-    PAIR,
-    comparisons,
-    leaning,
-    pairs,
-    places,
-    share,
-    sign_flip_interval,
-    signed,
-    signs,
-    valid,
-    verdicts,
-)
+from .both_orders import GRADES, INVALID, NO_PAIR, comparisons, share, sign_flip_interval, signs, verdicts
 
 #: A comparison: judge and candidate, and the source where several hold the same two.
 Place = tuple[str, ...]
@@ -195,7 +180,7 @@ def flip_by_gap(table: pd.DataFrame, data: str) -> list[Estimate]:
     of the judge's own other repeats: never the pair's own verdicts, which would make gap and flip one thing. `where`:
     judge, candidate, gap (thirds of its pairs; equal gaps stay together). Takes `pairs`.
     """
-    rows = valid(table)
+    rows = both_orders.valid(table)
     rows = rows.assign(grade=sum(side * signs(rows[f"verdict_{game}"], GRADES) for game, side in ((1, -0.5), (2, 0.5))))
     same = ["candidate", "baseline", "question_id", "category"]
     everyone = rows.groupby(same, observed=True, dropna=False)["grade"].agg(["sum", "size"])
@@ -238,7 +223,8 @@ def label_position_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Est
     half = (rows["not_second"] - rows["first_over_rest"]) / 2
     usual = half.groupby(rows["judge"], observed=True).transform("mean")
     rows = rows.assign(cluster=clusters_of(rows), logit=rows["not_second"] - half.fillna(usual))
-    orders = rows.groupby([*PAIR, "cluster"], observed=True, dropna=False)["logit"].agg(["mean", "count"]).reset_index()
+    each = rows.groupby([*both_orders.PAIR, "cluster"], observed=True, dropna=False)["logit"]
+    orders = each.agg(["mean", "count"]).reset_index()
     orders["mean"], found = orders["mean"].where(orders["count"] == 2), []
     for where, part in comparisons(orders):
         interval = sign_flip_interval(part["mean"].dropna(), part["cluster"][part["mean"].notna()], seed, NO_LOGITS)
@@ -263,7 +249,7 @@ def win_rate(table: pd.DataFrame, data: str, features: pd.DataFrame | None = Non
     name for its answers) and STYLE. Takes `pairs`.
     """
     found = []
-    for where, rows in places(valid(table)):
+    for where, rows in both_orders.places(both_orders.valid(table)):
         each = verdicts(rows)
         each = each.assign(won=(each["for_candidate"] + 1) / 2)
         style = None if features is None else differences(rows, features)
@@ -408,7 +394,7 @@ def _choices(rows: pd.DataFrame) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """What each pair counts, and its weight in the denominator, by choice."""
     lost = (rows["kind"] == INVALID).to_numpy()
     read = (~lost).astype(float)
-    both, lean = signed(rows).to_numpy(), leaning(rows).to_numpy()
+    both, lean = both_orders.signed(rows).to_numpy(), both_orders.leaning(rows).to_numpy()
     every = np.ones(len(rows))
     won = [signs(rows[f"verdict_{game}"]) for game in (1, 2)]
     first, second = (np.logical_and(*(np.isnan(one) | (one == sign) for one in won)) for sign in (1, -1))
@@ -462,7 +448,7 @@ def measure(frame: pd.DataFrame, data: str, seed: int, features: pd.DataFrame | 
     `features`, a row an answer (question_id, candidate, length, headers, lists, bold), adds win rates at equal style.
     A frame with verdicts of which none are of a pair's both orders is a ValueError that counts what became of them.
     """
-    table = pairs(frame)
+    table = both_orders.pairs(frame)
     lacking = "no pair was judged readably in both orders"
     if frame["first"].nunique() == 1:
         lacking += " (these verdicts were given in one order only, or do not say in which)"
