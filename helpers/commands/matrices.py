@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,9 @@ from ..run.showing import SOURCES
 from .printing import afforded, echo
 
 
-def plan_grid(grid: Path, parameters: Mapping[str, Any]) -> bool:
+def plan_grid(grid: Path, parameters: Mapping[str, Any], *names: str) -> bool:
     """Print the plan of all cells that are not done; whether it fits into the budget, where one is given."""
-    with _prepared(grid, parameters) as (_, matrix):
+    with _prepared(grid, parameters, *names) as (_, matrix):
         settled = (experiment for cells in matrix.experiments.values() for experiment in cells)
         for note in dict.fromkeys(map(caution, settled)):
             if note:
@@ -30,21 +31,17 @@ def plan_grid(grid: Path, parameters: Mapping[str, Any]) -> bool:
         return afforded(matrix.plan, Budget(matrix.budget_usd), "budget_usd" in parameters, "A run of this matrix")
 
 
-def run_grid(grid: Path, parameters: Mapping[str, Any], processes: int | None, dask: str | None) -> bool:
+def run_grid(grid: Path, values: Mapping[str, Any], processes: int | None, dask: str | None, *names: str) -> bool:
     """Run the cells that are not done and write the tables; whether all are done now."""
-    with _prepared(grid, parameters) as (cells, matrix):
+    with _prepared(grid, values, *names) as (cells, matrix):
         matrix.plan.check(Budget(matrix.budget_usd))
         needs = [*dict.fromkeys(row.model for row in matrix.plan.rows if row.missing)]
         if dask in (None, "local"):  # elsewhere the workers have keys
             check_keys(map(load_models().__getitem__, needs))
         else:
             _refuse_relative(cells)
-        if dask is None:
-            opened = local(processes)
-        else:
-            from .. import cluster
-
-            opened = cluster.dask(dask, processes, needs)
+        cluster = import_module("..cluster", __package__) if dask else None  # Dask itself takes a while to import
+        opened = cluster.dask(dask, processes, needs) if cluster else local(processes)
         try:
             run_matrix(matrix, opened, _tell)
         finally:
@@ -97,15 +94,17 @@ def _compared(cells: list[Cell], folder: Path) -> None:
 
 
 @contextmanager
-def _prepared(grid: Path, parameters: Mapping[str, Any]) -> Iterator[tuple[list[Cell], Matrix]]:
+def _prepared(grid: Path, parameters: Mapping[str, Any], *names: str) -> Iterator[tuple[list[Cell], Matrix]]:
     """The cells of a grid, and those that are not done with their plan, which is printed; nobody else runs them."""
+    if names:
+        raise ConfigError(f"a grid names its notebooks itself (`notebooks:`); leave out {', '.join(names)}")
     out, replies = (_folder(parameters, name) for name in ("out", "store"))
     folder, budget = out or paths.RUNS / f"matrix-{grid.stem}", _budget(parameters)
     cells = read_grid(grid, {name: value for name, value in parameters.items() if name not in OURS})
     with locked(folder):
         matrix = prepare(cells, folder, replies or paths.REPLIES, budget)
-        before = len(cells) - len(matrix.cells)
-        echo(f"{len(cells)} cells, {before} of them done before; results go to {folder}\n{matrix.plan}")
+        done = len(cells) - len(matrix.cells)
+        echo(f"{len(cells)} cells, {done} of them done before; results go to {folder}\n{matrix.plan}")
         yield cells, matrix
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from .. import paths
 from ..config import STYLES, parse_yaml
 from ..escaping import visible
 from ..judge import Budget, NoPrice, Plan, billed, dollars
@@ -42,6 +43,7 @@ _flight = "Most calls in flight; default: its entry's or server's."
 _pairs: dict[str, Any] = {"nargs": 2, "metavar": "NAME VALUE"}
 _lists = "A YAML file with lists of parameters: each combination is run in a folder of its own."
 parameter = click.option("-p", "pairs", multiple=True, help="A notebook parameter; VALUE is read as YAML.", **_pairs)
+replies = click.option("--store", type=click.Path(path_type=Path), default=paths.REPLIES, help="Folder of replies.")
 concurrency = click.option("--concurrency", type=click.IntRange(1, 1024), help=_flight)
 timeout_seconds = click.option("--timeout-seconds", type=click.FloatRange(1), help="Of a call; default: its entry's.")
 figure_style = click.option("--figure-style", type=click.Choice(STYLES), default="paper", show_default=True)

@@ -12,12 +12,11 @@ from typing import Any
 
 import click
 
-from .. import paths
 from ..config import parse_yaml
 from ..config.models import AUDITED
 from ..judge import Budget
 from ..providers.keys import refuse
-from .printing import afforded, concurrency, echo, figure_style, parameter, parameters, timeout_seconds
+from .printing import afforded, concurrency, echo, figure_style, parameter, parameters, replies, timeout_seconds
 
 _path = click.Path(path_type=Path)
 _runs = "Results of a run, any number of times; NAME begins the names of its macros. Default: the default runs."
@@ -44,7 +43,7 @@ _pages = "The folder of the report: a new one, an empty one, or that of an earli
 @click.option("--keep-going", is_flag=True, help="Ask on where hardly any of the first 20 replies can be read.")
 @click.option("--to", "folder", type=_path, help="Of the card; default: audit-<model> here.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
-@click.option("--store", type=_path, default=paths.REPLIES, help="Folder of replies.")
+@replies
 @figure_style
 def audit(
     model: str, base_url: str | None, budget_usd: float | None, only_plan: bool, stored: bool, concurrency: int | None,
@@ -77,12 +76,7 @@ def audit(
         fits = afforded(planned, Budget(budget_usd or 0.0), stated, f"An audit of {judge.name}", "--budget-usd")
         if only_plan:
             sys.exit(0 if fits else 1)
-    try:
-        done = asyncio.run(room.audit(battery, judge, store, budget_usd or 0.0, not stored, keep_going=keep_going))
-    except KeyboardInterrupt as interrupt:
-        if str(interrupt):
-            echo(interrupt, err=True)
-        raise KeyboardInterrupt from None
+    done = asyncio.run(room.audit(battery, judge, store, budget_usd or 0.0, not stored, keep_going=keep_going))
     written = room.save(done, target, figure_style)
     echo(f"\n{room.terminal_card(done)}\n\n{len(written)} files in {target}")
 
@@ -140,8 +134,7 @@ def check(places: tuple[Path, ...]) -> None:
         echo(f"Not set here, so their values could not be looked for: {', '.join(absent)}.")
     if checked.hits:
         echo("Renew these keys with their providers if anybody may have seen the files, then delete the places.")
-    if checked.hits or checked.closed:
-        sys.exit(1)
+    sys.exit(1 if checked.hits or checked.closed else 0)
 
 
 def _short(path: Path) -> str:
@@ -172,12 +165,8 @@ def explain(ids: tuple[str, ...], write: bool) -> None:
     """Say what a number means, how it is counted and where it fails; without IDS list all numbers."""
     from .. import explain as room
 
-    if write:
-        echo(f"written: {room.write()}")
-    if ids:
-        echo("\n\n".join(room.explain(id) for id in ids))
-    elif not write:
-        echo(room.listed())
+    texts = [f"written: {room.write()}"] if write else []
+    echo("\n\n".join([*texts, *map(room.explain, ids)]) or room.listed())
 
 
 @click.command()

@@ -10,14 +10,11 @@ from typing import Any
 
 import click
 
-from .. import paths
+from ..judge import dollars
 from ..words import many, plain
-from .printing import echo
+from .printing import cost_of, echo, replies
 
-_folder = click.option(
-    "--store", "folder", type=click.Path(path_type=Path), default=paths.REPLIES, help="Folder of replies."
-)
-_models = click.argument("models", nargs=-1)
+_path, _models = click.Path(path_type=Path), click.argument("models", nargs=-1)
 #: What lines that are not as they should be are called.
 _ODD = {"damaged": "damaged", "unknown": "written by another version", "torn": "cut off at the end"}
 _ODD["unended"] = "without its line end"
@@ -33,28 +30,24 @@ def store() -> None:
 
 @store.command()
 @_models
-@_folder
+@replies
 @click.option("--json", "as_json", is_flag=True, help="For programs: one JSON object.")
-def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
+def info(models: tuple[str, ...], store: Path, as_json: bool) -> None:
     """Say what is stored: replies, failures, tokens, dollars, dates and experiments of all models, or of MODELS."""
     from ..config import load_models
     from ..store import contents, files
-    from .printing import cost_of
 
-    cost = cost_of(load_models())
-    found = [contents(path, cost) for path in files(folder, models)]
+    found = [contents(path, cost_of(load_models())) for path in files(store, models)]
     if as_json:
-        echo(json.dumps({"folder": str(folder), "files": [vars(each) for each in found]}, indent=1))
+        echo(json.dumps({"folder": str(store), "files": [vars(each) for each in found]}, indent=1))
         return
     lines, replies, size = (sum(getattr(each, name) for each in found) for name in ("lines", "replies", "bytes"))
-    total = f"{folder}: {many(len(found), 'file')}, {lines:,} lines, {replies:,} replies, {_size(size)}"
+    total = f"{store}: {many(len(found), 'file')}, {lines:,} lines, {replies:,} replies, {_size(size)}"
     echo("\n".join([total, *map(_render_contents, found)]))
 
 
 def _render_contents(found: Any) -> str:
     """The contents of one file in a few lines."""
-    from ..judge import dollars
-
     if not found.lines:
         return f"\n{found.model}: empty: nothing was ever stored here"
     failed = sum(found.failures.values()), f"failed attempts ({_counts(found.failures)})"
@@ -89,14 +82,14 @@ def _size(size: int) -> str:
 
 @store.command()
 @_models
-@_folder
+@replies
 @click.option("--repair", is_flag=True, help="Move bad lines to <file>.damaged beside the file; nothing is deleted.")
-def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
+def verify(models: tuple[str, ...], store: Path, repair: bool) -> None:
     """Check every line of all files, or those of MODELS; exit code 1 where a line is damaged."""
     from .. import store as room
 
     left = mendable = 0
-    for path in room.files(folder, models):
+    for path in room.files(store, models):
         found = room.verify(path)
         kinds = Counter(line.kind for line in found.odd)
         for line in found.odd:
@@ -104,12 +97,11 @@ def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
         echo(f"{path.name}: {_state(found)}")
         mendable, bad = mendable + kinds["damaged"], kinds["damaged"] + kinds["unknown"]
         if repair and found.odd:
-            done = room.repair(path)
+            echo(f"{path.name}: {_mended(done := room.repair(path), found)}")
             bad = done.left
-            echo(f"{path.name}: {_mended(done, found)}")
+        left += bad
         if index := room.left_index(path):
             echo(index)
-        left += bad
     if mendable and not repair:
         echo("The same with --repair moves damaged lines to <file>.damaged beside the file; nothing is deleted.")
     sys.exit(1 if left else 0)
@@ -140,24 +132,24 @@ def _mended(done: Any, found: Any) -> str:
 
 
 @store.command()
-@click.option("--to", "target", type=click.Path(path_type=Path), required=True, help=".jsonl, .parquet or .csv.")
+@click.option("--to", "target", type=_path, required=True, help=".jsonl, .parquet or .csv.")
 @click.option("--model", "models", multiple=True, help="Only this model's replies; may be given again.")
 @click.option("--experiment", "experiments", multiple=True, help="Only what this experiment asked first; again, too.")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
-@_folder
-def export(target: Path, models: tuple[str, ...], experiments: tuple[str, ...], force: bool, folder: Path) -> None:
+@replies
+def export(target: Path, models: tuple[str, ...], experiments: tuple[str, ...], force: bool, store: Path) -> None:
     """Write replies into one file: all that is stored as .jsonl (`import` reads it), or a table (.parquet, .csv)."""
     from ..store import export as write
 
-    counts = write(folder, target, models, experiments, force)
+    counts = write(store, target, models, experiments, force)
     echo(f"{target}: {sum(counts.values()):,} lines ({_counts(counts) or 'of no model'})")
 
 
 @store.command("import")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=_path)
 @click.option("--model", help="Whose lines these are, where the file is one of another store (not an export).")
-@_folder
-def take(file: Path, model: str | None, folder: Path) -> None:
+@replies
+def take(file: Path, model: str | None, store: Path) -> None:
     """Take the replies of FILE (.jsonl) into the store: all or none, each line checked before any is written."""
     from ..config import ConfigError, load_models, perhaps
     from ..store import import_file
@@ -167,17 +159,17 @@ def take(file: Path, model: str | None, folder: Path) -> None:
         raise ConfigError(f"--model {model}: no such model in models.yaml{near}; there are: {', '.join(models)}")
     if file.suffix.lower() in (".csv", ".parquet"):
         raise click.BadParameter(f"{file}: tables are for reading; export to .jsonl to import it again")
-    _say(import_file(file, folder, model))
+    _say(import_file(file, store, model))
 
 
 @store.command()
-@click.argument("other", type=click.Path(path_type=Path))
-@_folder
-def merge(other: Path, folder: Path) -> None:
+@click.argument("other", type=_path)
+@replies
+def merge(other: Path, store: Path) -> None:
     """Take in another folder of replies, file by file: all or none. The first reply of a key counts, all are kept."""
     from ..store import merge as join
 
-    _say(join(other, folder))
+    _say(join(other, store))
 
 
 def _say(joined: list[Any]) -> None:
