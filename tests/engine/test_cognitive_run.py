@@ -70,7 +70,8 @@ def test_three_sdks_decide_on_every_built_in_bias_and_the_planted_pull_is_found(
     assert {(entry.call.model, entry.call.schema is None) for entry in server.calls} == {
         (model.model_id, not model.structured) for model in settled(tmp_path, server).judges
     }
-    assert tuple(frame.columns) == (*frames.DECISIONS, "cluster") and found.data == "asked"
+    weighed = [name for name in frames.WEIGHED if name in frame]  # OpenAI's dialect gives log-probabilities
+    assert tuple(frame.columns) == (*frames.DECISIONS, *weighed, "cluster") and found.data == "asked" and weighed
     assert set(frame["outcome"]) == {"ok"} and set(frame["judge"]) == {*FOUR}
     assert set(frame["category"]) == SEVEN and set(frame["kind"]) == {"scale", "acceptance", "selection"}
     # 3 scenarios of each bias in 3 wordings: control and treatment twice, of confirmation a decision more.
