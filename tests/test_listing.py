@@ -24,7 +24,7 @@ LINES = {
 def test_each_is_one_line(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     lines = CliRunner().invoke(main, ["list", kind]).stdout.splitlines()
-    assert len(lines) == len(listing(kind))
+    assert len(lines) == 1 + len(listing(kind)) and lines[0].split()[0] == listing(kind).columns[0]
     name, *facts = LINES[kind]
     assert sum(line.startswith(f"{name} ") and all(fact in line for fact in facts) for line in lines) == 1
 

@@ -106,8 +106,9 @@ def list_of(kind: str) -> None:
     """List the notebooks, models, numbers or formats of verdicts that there are, a line each."""
     from ..listing import listing
 
-    columns = listing(kind).astype(str).apply(lambda each: each.str.ljust(each.str.len().max()))
-    echo("\n".join("  ".join(row).rstrip() for row in columns.to_numpy()))
+    found = listing(kind).astype(str)
+    wide = [max(map(len, [name, *found[name]])) for name in found]
+    echo("\n".join("  ".join(map(str.ljust, row, wide)).rstrip() for row in [[*found], *found.to_numpy()]))
 
 
 @click.command()
