@@ -116,6 +116,7 @@ def positions(runs: int) -> str:
     """How often each package reports a preference for a place, a row a world."""
     asked: dict[str, Callable[[list[Rows]], list[bool]]] = {OURS: lambda worlds: [*map(our_position, worlds)]}
     asked |= {name: lambda worlds, name=name: by_peer(name, "position", worlds) for name in PEERS}
+    asked["judgecal, items are questions"] = lambda worlds: by_peer("judgecal", "position by question", worlds)
     rows = []
     for name, world in POSITION.items():
         rng = np.random.default_rng(7)

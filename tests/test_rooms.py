@@ -84,7 +84,7 @@ STUDIES = sorted((paths.ROOT / "studies").rglob("*.py"))
 #: How many lines and files rooms may have: what they have, so that a change pays for what it adds. Only ever lowered.
 MOST = {
     "types paths escaping json_text services": (795, 5),
-    "config": (701, 3),
+    "config": (700, 3),
     "prompts verdicts": (802, 4),
     "datasets": (3_499, 12),
     "providers": (2_100, 11),

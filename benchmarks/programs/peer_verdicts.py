@@ -23,17 +23,22 @@ def truescore_position(rows: Rows) -> bool:
     return bool(position_bias([row[2] for row in rows], [row[3] for row in rows]).significant)
 
 
-def judgecal_position(rows: Rows) -> bool:
-    """The share of first choices of its position probe, at its own level."""
+def judgecal_position(rows: Rows, by_question: bool = False) -> bool:
+    """The share of first choices of its position probe, at its own level; its items are pairs, or questions."""
     from judgecal.core import REQUIRED_META_KEYS, Judgment
     from judgecal.probes.base import ProbeConfig
     from judgecal.probes.position import PositionProbe
 
     judgments = []
-    for _, pair, *chosen in rows:
+    for question, pair, *chosen in rows:
         for condition, first in zip(("orig", "swap"), chosen, strict=True):
             meta = dict.fromkeys(REQUIRED_META_KEYS) | {"probe": "position", "condition": condition, "repeat": 0}
-            meta |= {"item_id": str(pair), "first_is_a": condition == "orig", "first_len": 1, "second_len": 1}
+            meta |= {
+                "item_id": str(question if by_question else pair),
+                "first_is_a": condition == "orig",
+                "first_len": 1,
+                "second_len": 1,
+            }
             judgments.append(Judgment(f"{pair} {condition}", "first" if first else "second", None, meta))
     found = PositionProbe().analyze(judgments, ProbeConfig()).estimates
     return any(each.name == "first_pick_rate" and (each.p_value or 0.0) < 0.05 for each in found)
@@ -69,6 +74,7 @@ def truescore_labels(rows: Rows, clustered: bool = False) -> list[float] | None:
 PEERS: dict[str, Callable[[Rows], Any]] = {
     "truescore position": truescore_position,
     "judgecal position": judgecal_position,
+    "judgecal position by question": lambda rows: judgecal_position(rows, by_question=True),
     "judicator position": judicator_position,
     "truescore labels": truescore_labels,
     "truescore labels clustered": lambda rows: truescore_labels(rows, clustered=True),

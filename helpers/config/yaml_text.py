@@ -204,8 +204,7 @@ def checked(
 
 def line_words(path: Path | None, keys: Keys) -> str:
     """How an error about the setting with these names begins: "line 5: ", or "" where no line is."""
-    line = line_of(path, keys) if path else None
-    return f"line {line}: " if line else ""
+    return f"line {line}: " if path and (line := line_of(path, keys)) else ""
 
 
 def _what(value: Any) -> str:
