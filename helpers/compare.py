@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import os
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
@@ -17,12 +19,11 @@ from scipy.special import stdtrit
 from tqdm import tqdm
 
 from . import paths
-from .config import checked, experiment_names, load_config
+from .config import COMMON, checked, experiment_names, load_config, load_experiment
 from .frames import recoded
 from .json_text import document
 from .overview import Numbers
-from .report.verdicts import reread
-from .run.asking import bias_of
+from .run.asking import Asked, ask, bias_of
 from .run.showing import machine_provenance
 from .stats.intervals import MIN_CLUSTERS, Interval, clustered, clusters_of, estimate, t_interval
 from .stats.standing import LEVEL, conclude, confirms
@@ -170,6 +171,15 @@ def _by_question(one: Any, two: Any, both: Both, called: Mapping[str, str], stor
     # Two runs differ by less than two repeats of one, for each has all of them.
     noise = leave_out(*again) if repeats > 1 else {}
     return found, {at: float(stdtrit(df, 0.975)) * se / math.sqrt(repeats) for at, (se, df) in noise.items()}
+
+
+def reread(name: str, parameters: Mapping[str, Any], store: Path) -> Asked:
+    """An earlier run from its stored replies, by the parameters that its results name; in a notebook, too."""
+    defaults = {**COMMON, **load_config(name).parameters}
+    given = {each: value for each, value in parameters.items() if each in defaults}
+    experiment = load_experiment(name, **given | {"judgments": "stored", "out": None, "store": str(store)})
+    with ThreadPoolExecutor(1) as another:  # a notebook's own thread has a loop that runs
+        return another.submit(asyncio.run, ask(experiment, show=False)).result()
 
 
 def _stored(about: Any, store: Path, called: Mapping[str, str]) -> Run | None:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
 from markupsafe import Markup
 
 from .. import paths
-from ..config import COMMON, load_config, load_experiment
+from ..compare import reread
 from ..escaping import cut
 from ..explore import by_label
-from ..run import ask, notebooks
+from ..run import notebooks
 from ..run.asking import Asked, bias_of
 from ..run.control import Marked, marked
 from ..words import display_name
@@ -41,15 +38,6 @@ def marked_verdicts(run: Run) -> tuple[pd.DataFrame, str]:
         return of_run(reread(run.made.experiment, parameters, store), run.label)
     except (OSError, ValueError) as error:  # a file of questions that is elsewhere, a model that is no more
         return of_rows([]), f"{run.label}: no rows, because its replies cannot be read here ({type(error).__name__})."
-
-
-def reread(name: str, parameters: Mapping[str, Any], store: Path) -> Asked:
-    """An earlier run from its stored replies, by the parameters that its results name; in a notebook, too."""
-    defaults = {**COMMON, **load_config(name).parameters}
-    given = {each: value for each, value in parameters.items() if each in defaults}
-    experiment = load_experiment(name, **given | {"judgments": "stored", "out": None, "store": str(store)})
-    with ThreadPoolExecutor(1) as another:  # a notebook's own thread has a loop that runs
-        return another.submit(asyncio.run, ask(experiment, show=False)).result()
 
 
 def of_run(asked: Asked, label: str) -> tuple[pd.DataFrame, str]:
