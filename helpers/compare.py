@@ -29,7 +29,7 @@ from .stats.intervals import MIN_CLUSTERS, Interval, clustered, clusters_of, est
 from .stats.standing import LEVEL, conclude, confirms
 from .stats.tests import with_sign_flip
 from .types import Estimand, Estimate, Family
-from .words import CARD_VERDICTS, CardVerdict, listed, moved_words, plain, say, sentence, sources_apart
+from .words import CARD_VERDICTS, CardVerdict, Conclusion, listed, moved_words, plain, say, sentence, sources_apart
 from .words.numbers import declared_by, number_files
 
 #: A number is known by its id and its place. Of a run: its frame, and a function from a frame to its numbers.
@@ -62,12 +62,16 @@ def _read(path: Path) -> Numbers:
         if "battery" in content:
             judge, settings = content["judge"], content["battery"] | {"parser": content["parser"]}
             settings |= {name: judge.get(name) for name in ("identity", "params", "structured", "max_tokens")}
+            comparisons = content.get("comparisons", {}).items()
+            content["comparisons"] = {
+                id: {question: [*map(float, each)] for question, each in rows.items()} for id, rows in comparisons
+            }
             about = content | {"judges": {judge["name"]: judge["returned"] or [judge["model_id"]]}}
             numbers = [*content["probes"], *content["described"]]
             content = {"provenance": about | {"parameters": settings}, "numbers": numbers}
         if (run := path.with_name("run.json")).is_file():
             content["provenance"]["parameters"]["code"] = document(run.read_text(encoding="utf-8")).get("commit")
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path}: no numbers of a run and no card of an audit ({error!r})") from None
     return checked(Numbers, content, str(path))
 
@@ -88,7 +92,8 @@ def compare(a: Path | str, b: Path | str, *stores: Path, paired: bool = True) ->
     paired by question where cards hold their comparisons, or `stores` (A's and B's, or one) hold the verdicts of both
     runs and `paired` wants it; else from two intervals as if they were independent (`how`). `p` is Holm's over all
     confirmatory numbers, Benjamini and Hochberg's of others; `smallest` is found in 80 % of such comparisons; 95 % of
-    differences of two runs of judge A are below `noise`, NaN where it is not known. `attrs["notes"]` say the whole.
+    differences of two runs of judge A are below `noise`, NaN where it is not known. `attrs["notes"]` are sentences on
+    all of it.
     """
     ones, others = (read(Path(place).expanduser()) for place in (a, b))
     about, moved, rows, notes = dict[str, Estimand](), list[Estimate](), list[dict[str, Any]](), list[str]()
@@ -96,46 +101,65 @@ def compare(a: Path | str, b: Path | str, *stores: Path, paired: bool = True) ->
         one, two = ones[part].provenance, others[part].provenance
         if one.experiment != two.experiment:
             raise ValueError(f"{a} is of {one.experiment}, {b} of {two.experiment}: name two results of one experiment")
-        mine, theirs = sorted(one.judges.keys() - two.judges.keys()), sorted(two.judges.keys() - one.judges.keys())
-        called = dict(zip(theirs, mine, strict=True)) if len(mine) == len(theirs) == 1 else {}
+        called = _names_in_a(one.judges, two.judges)
         x, y = _placed(ones[part].numbers, {}), _placed(others[part].numbers, called)
         both = {at: (x[at], y[at]) for at in x.keys() & y.keys()}
         intervals, noise = _by_question(one, two, both, called, stores or (paths.REPLIES,)) if paired else ({}, {})
         notes += sources_apart(one, two, called)
         for at in sorted(x.keys() | y.keys()):
             where = ", ".join(f"{key} {plain(value)}" for key, value in at[1])
-            row = {"part": part, "id": at[0], "where": where, "confirmatory": at in both and _confirms(one, x[at])}
+            row = {"part": part, "id": at[0], "where": where, "confirmatory": False}
             row |= {"a": x.get(at, NONE).value, "b": y.get(at, NONE).value, "noise": noise.get(at, math.nan)}
             rows.append(row | {"verdict": f"only in {'A' if at in x else 'B'}"})
             if at in both:
-                id = f"{part}:{at[0]}:{row['confirmatory']}"
-                about[id] = replace(MOVES, family=Family("", [*x[at].where]) if row["confirmatory"] else None)
-                interval, unit = intervals.get(at) or independent(*both[at]), x[at].unit.replace("rate", "pp")
+                confirmatory, interval = _confirms(one, x[at]), intervals.get(at) or independent(*both[at])
+                id, unit = f"{part}:{at[0]}:{confirmatory}", x[at].unit.replace("rate", "pp")
+                about[id] = replace(MOVES, family=Family("", [*x[at].where]) if confirmatory else None)
                 moved.append(estimate(id, x[at].where, interval, x[at].data, unit, (-math.inf, math.inf)))
-                rows[-1] |= {"how": PAIRED if at in intervals else APART, "unit": unit}
+                how = PAIRED if at in intervals else APART
+                rows[-1] |= {"confirmatory": confirmatory, "how": how, "unit": unit}
     if not moved:
         raise ValueError(f"{a} and {b}: no number is in both; name two results of one experiment")
     for row, each in zip((row for row in rows if "how" in row), conclude(moved, about), strict=True):
-        same = each.estimate.value == 0 and "nothing varies" in each.estimate.method
-        verdict: CardVerdict = "not shown" if same else each.verdict
-        side = each.declared if verdict in ("bias", "hint") else replace(each.declared, above="moved")
-        row |= {name: getattr(each.estimate, name) for name in ("low", "high", "n")} | {"p": each.p}
-        row |= {"difference": each.estimate.value, "smallest": each.smallest, "verdict": VERDICTS[verdict]}
-        row["words"] = say(replace(each, verdict=verdict, declared=side))
+        row |= _facts(each)
     frame = pd.DataFrame(sorted(rows, key=lambda row: (not row["confirmatory"], ORDER.index(row["verdict"]))))
-    notes += [f"Not in both: {listed(sorted(ones.keys() ^ others.keys()))}."] if ones.keys() ^ others.keys() else []
-    whole = sentence(moved_words(frame, PAIRED), "simulated" * ("simulated" in {each.data for each in moved}))
+    apart = sorted(ones.keys() ^ others.keys())
+    notes += [f"Not in both: {listed(apart)}."] if apart else []
+    data = "simulated" if any(each.data == "simulated" for each in moved) else ""
     first = [note for note in dict.fromkeys(notes) if note.startswith("Other model")]
-    frame.attrs["notes"] = [*first, whole, *(note for note in dict.fromkeys(notes) if note not in first)]
+    further = [note for note in dict.fromkeys(notes) if note not in first]
+    frame.attrs["notes"] = [*first, sentence(moved_words(frame, PAIRED), data), *further]
     return frame
+
+
+def _names_in_a(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, str]:
+    """What a judge of B is called in A, where one judge alone took the place of another."""
+    gone, new = sorted(one.keys() - two.keys()), sorted(two.keys() - one.keys())
+    return dict(zip(new, gone, strict=True)) if len(gone) == len(new) == 1 else {}
+
+
+def _facts(each: Conclusion) -> dict[str, Any]:
+    """The columns of a row that a conclusion on its difference fills; where nothing varied, nothing moved."""
+    found = each.estimate
+    same = found.value == 0 and "nothing varies" in found.method
+    verdict: CardVerdict = "not shown" if same else each.verdict
+    side = each.declared if verdict in ("bias", "hint") else replace(each.declared, above="moved")
+    return {
+        **{name: getattr(found, name) for name in ("low", "high", "n")},
+        "p": each.p,
+        "difference": found.value,
+        "smallest": each.smallest,
+        "verdict": VERDICTS[verdict],
+        "words": say(replace(each, verdict=verdict, declared=side)),
+    }
 
 
 def _confirms(one: Any, each: Estimate) -> bool:
     """Whether a number is confirmatory: a probe of an audit, or declared so; those of an analysis by any module."""
     if hasattr(one, "probes"):
         return each.id in [probe["id"] for probe in one.probes]
-    own = load_config(one.experiment).bias if one.experiment in experiment_names() else one.experiment
-    declared = (declared_by(name).get(each.id) for name in (number_files() if own == "analyze" else [own]))
+    module = load_config(one.experiment).bias if one.experiment in experiment_names() else one.experiment
+    declared = (declared_by(name).get(each.id) for name in (number_files() if module == "analyze" else [module]))
     return any(number and confirms(number, each.where) for number in declared)
 
 
@@ -160,7 +184,7 @@ def _by_question(one: Any, two: Any, both: Both, called: Mapping[str, str], stor
     """Differences of the same questions, and the noise of A in each; none where the verdicts are not there any more."""
     if hasattr(one, "probes"):
         values = {at: [getattr(side, "comparisons", {}).get(at[0]) for side in (one, two)] for at in both}
-        same = one.parameters["sha256"] == two.parameters.get("sha256")
+        same = "sha256" in one.parameters and one.parameters["sha256"] == two.parameters.get("sha256")
         return {at: by_card(x, y, len(one.probes)) for at, (x, y) in values.items() if same and x and y}, {}
     runs = [_stored(one, stores[0], {}), _stored(two, stores[-1], called)]
     if None in runs:
@@ -176,8 +200,8 @@ def _by_question(one: Any, two: Any, both: Both, called: Mapping[str, str], stor
 def reread(name: str, parameters: Mapping[str, Any], store: Path) -> Asked:
     """An earlier run from its stored replies, by the parameters that its results name; in a notebook, too."""
     defaults = {**COMMON, **load_config(name).parameters}
-    given = {each: value for each, value in parameters.items() if each in defaults}
-    experiment = load_experiment(name, **given | {"judgments": "stored", "out": None, "store": str(store)})
+    changed = {each: value for each, value in parameters.items() if each in defaults}
+    experiment = load_experiment(name, **changed | {"judgments": "stored", "out": None, "store": str(store)})
     with ThreadPoolExecutor(1) as another:  # a notebook's own thread has a loop that runs
         return another.submit(asyncio.run, ask(experiment, show=False)).result()
 

@@ -29,9 +29,9 @@ def listing(kind: str) -> pd.DataFrame:
     if kind == "numbers":
         found = [(x.id, x.unit, each.name, x.words) for each in sections() for x in each.estimands.values()]
         return pd.DataFrame(found, columns=["number", "unit", "experiment", "is"])
-    known = {name: " or ".join(x["known_by"]) for name, x in FORMATS.items()}
+    fields = {name: " or ".join(x["known_by"]) for name, x in FORMATS.items()}
     rows = [(TIDY, "a table with these columns", " ".join(REQUIRED))]
-    rows += [(name, form["words"], f"fields {known[name]}") for name, form in FORMATS.items()]
+    rows += [(name, form["words"], f"fields {fields[name]}") for name, form in FORMATS.items()]
     return pd.DataFrame(rows, columns=["format", "holds", "recognised by"])
 
 

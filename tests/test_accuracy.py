@@ -299,7 +299,7 @@ def test_a_judge_is_corrected_by_labels_of_a_random_sample() -> None:
     assert people.low < 0.5 < people.high and judge.low > 0.55 and people.se < labels.se
     assert people.n == labels.n == labelled()["label"].notna().sum() and judge.n == 400
     told = bias.finding(found)
-    assert "by those there are and its verdicts: 5" in told and "alone says yes in" in told
+    assert "if all items had labels: 5" in told and "alone says yes in" in told
 
 
 @pytest.mark.parametrize(

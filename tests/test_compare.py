@@ -292,3 +292,26 @@ def test_few_questions_carry_no_interval() -> None:
     frame = pd.DataFrame({"question_id": range(9), "sign": 1.0})
     assert leave_out((frame, lambda rows: {("x", ()): 1.0}), (frame, lambda rows: {("x", ()): 0.5})) == {}
     assert math.isnan(by_card({"q": [1.0]}, {"q": [0.0]}, 8).low)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"comparisons": "none"},
+        {"comparisons": {"length_effect": [1, 2]}},
+        {"comparisons": {"length_effect": {"q1": ["high"]}}},
+        {"comparisons": {"length_effect": {"q1": 3}}},
+        {"battery": []},
+        {"battery": {}},
+        {"judge": {}},
+        {"judge": None},
+        {"probes": None},
+        {"probes": [{"id": 1}]},
+    ],
+)
+def test_a_card_that_is_none_ends_in_a_sentence_or_without_pairing(tmp_path: Path, changed: dict[str, Any]) -> None:
+    place = card(tmp_path / "b", twice(5)[1])
+    place.write_text(json.dumps({**json.loads(place.read_text()), **changed}))
+    done = CliRunner().invoke(main, ["compare", str(place), str(card(tmp_path / "a", twice(5)[0]))])
+    assert done.exit_code == 0 or (isinstance(done.exception, ValueError) and "card.json" in str(done.exception))
+    assert changed == {"battery": {}} or done.exit_code

@@ -512,7 +512,7 @@ def by_gold(file: Verdicts, part: pd.DataFrame, seed: int, random_gold: bool) ->
         found.append(estimate("gold_alpha", {"judge": str(judge)}, alpha, DATA, "alpha"))
     items = of_answers(part[part["won"].notna() & ~part["condition"].isin(CONTROLS)]).drop(columns="candidate")
     renamed = {"answer": "candidate", "share": "predicted", "gold": "label"}
-    own = items["vendor"].eq(items["judge_vendor"]) & items["rival"].ne(items["vendor"]) & items["judge_vendor"].ne("")
-    items = items.assign(item=items.index, own=own).rename(columns=renamed)
+    mine = items["vendor"].eq(items["judge_vendor"]) & items["rival"].ne(items["vendor"]) & items["judge_vendor"].ne("")
+    items = items.assign(item=items.index, own=mine).rename(columns=renamed)
     drawn = random_gold or bool(items["label"].notna().all())
     return found + [e for e in people_rate(items, DATA, random_sample=drawn) if drawn or e.id != "people_rate"]

@@ -243,15 +243,15 @@ async def audit(
             "needs the same --store and the same settings of the judge as when they were asked"
         )
     (paid,) = costs(budget.account, judgments)["models"]
-    if not (whole := measuring.complete(judgments)):
+    if not (complete := measuring.complete(judgments)):
         raise ValueError(
             f"{folder}: the replies of {judge.name} are of no whole question yet; without --stored the others are asked"
         )
-    judged = measuring.table(whole)
+    judged = measuring.table(complete)
     run = (judged, judge.name, "simulated" if judge.simulated else "asked", battery.seed)
     beside = tuple(measuring.described(*run))
     findings = tuple(measuring.conclude(judged, measuring.measure(*run), beside))
-    returned, removed = tuple(sorted({*judged["model"].dropna()})), Counter(chain(*map(unwrapped, whole)))
+    returned, removed = tuple(sorted({*judged["model"].dropna()})), Counter(chain(*map(unwrapped, complete)))
     left_out = len(battery.items) - judged["question"].nunique()
     kind, which, share = measuring.habit(judged, beside)
     answers_by = (

@@ -156,21 +156,21 @@ def show_noise_metrics(
     used for several; score): a heading a metric and bias, a row a judge with up to three points.
     """
     spec = SPECS["noise_metrics"]
-    of = {metric + part: (metric, words) for metric in METRICS for part, (words, _) in PARTS.items()}
+    parts_of = {metric + part: (metric, words) for metric in METRICS for part, (words, _) in PARTS.items()}
     there = {each.id for each in estimates if set(each.where) in ({"judge"}, {"judge", "bias"})}
-    ids = [id for id in of if id in there]
+    ids = [id for id in parts_of if id in there]
     shown = pick(estimates, ids or list(METRICS), *spec.where)
     measured = {(each.id, each.data, *each.where.items()) for each in shown}
     metric_of, placed = dict[str, str](), []
-    for each in sorted(shown, key=lambda each: list(METRICS).index(of[each.id][0])):
-        metric, part = of[each.id]
+    for each in sorted(shown, key=lambda each: list(METRICS).index(parts_of[each.id][0])):
+        metric, part = parts_of[each.id]
         if (metric, each.data, *each.where.items()) in measured:
             head = f"{bias_title(each.where.get('bias', METRICS[metric][0]))} ({METRICS[metric][1]})"
             metric_of[head] = metric
             placed.append(replace(each, where={"judge": each.where["judge"], "head": head, "part": part}))
-    looks = {words: mark for words, mark in PARTS.values() if any(of[id][1] == words for id in ids)}
+    looks = {words: mark for words, mark in PARTS.values() if any(parts_of[id][1] == words for id in ids)}
     rows = [row for row in rows_of(spec, placed, style_of(style), looks)
-            if row.estimate or (metric_of[row.group], row.series) in [of[id] for id in ids]]  # fmt: skip
+            if row.estimate or (metric_of[row.group], row.series) in [parts_of[id] for id in ids]]  # fmt: skip
     without = dict.fromkeys(METRICS[id][0] for id in METRICS if id in ids and f"{id}_placebo" not in ids)
     biases = ", ".join(bias_title(bias) for bias in without)
     spec = spec._replace(ids={id: id.replace("_", " ") for id in ids})

@@ -92,8 +92,8 @@ def show_calibration(
         for experiment in dict.fromkeys(at["experiment"]):
             here = part.index[part["experiment"] == experiment]
             mine = {kind: rate[here[kinds[here] == kind]].dropna() for kind in ("holds", *VERDICTS)}
-            held = [*(100 * mine.pop("holds"))]
-            points.append(Row(experiment, None, "simulated", panel=panel, values=held, absent=""))
+            shares = [*(100 * mine.pop("holds"))]
+            points.append(Row(experiment, None, "simulated", panel=panel, values=shares, absent=""))
             points += [
                 Row(experiment, Estimate(kind, {}, each), "simulated", panel=panel, look=VERDICTS[kind][0])
                 for kind, rates in mine.items()

@@ -71,8 +71,8 @@ def notebook_page(run: Run, runs: Sequence[Run], files: Mapping[str, bytes]) -> 
         cells = list(cells_of(run.book, words))
     except ValueError as error:
         raise ValueError(f"{run.report}: {error}") from None
-    given = [Markup('<a href="{}" download>{}</a>').format(address, Path(address).name) for address in files]
-    cells.append(cell(f"{words.heading('Files of this page', 2)}{listing(given)}"))
+    links = [Markup('<a href="{}" download>{}</a>').format(address, Path(address).name) for address in files]
+    cells.append(cell(f"{words.heading('Files of this page', 2)}{listing(links)}"))
     return Page(run.page, run.title, cells, words.headings, run.simulated)
 
 
@@ -139,8 +139,8 @@ def files(
     all pages and no file to download.
     """
     every = pd.concat([verdicts.of_rows([]), *(rows for rows, _ in marked)], ignore_index=True)
-    rows, given = verdicts.of_page(every), [downloads(run) for run in runs]
-    notebooks = [notebook_page(run, runs, each) for run, each in zip(runs, given, strict=True)]
+    rows, results = verdicts.of_page(every), [downloads(run) for run in runs]
+    notebooks = [notebook_page(run, runs, each) for run, each in zip(runs, results, strict=True)]
     pages = [
         index_page(runs, notebooks, rows, skipped),
         *notebooks,
@@ -155,7 +155,7 @@ def files(
         return {"index.html": joined(rendered(pages, menu))}
     made = {f"{page.name}.html": rendered([page], menu) for page in pages}
     table = {"verdicts.csv": csv_text(every[list(verdicts.COLUMNS)]).encode()} if len(every) else {}
-    return made | table | {place: content for each in given for place, content in each.items()}
+    return made | table | {place: content for each in results for place, content in each.items()}
 
 
 def joined(page: bytes) -> bytes:
@@ -183,8 +183,8 @@ def check(folder: Path) -> None:
     """Refuse a folder that is not ours to write into, before anything is read."""
     there = export.list_contents(folder, "--to")
     if there and export.recorded(folder, CONTENTS, MADE_BY) is None:
-        some = ", ".join(there[:5])
-        raise ValueError(f"{folder}: not empty ({some}) and no earlier report; --to names another folder")
+        found = ", ".join(there[:5])
+        raise ValueError(f"{folder}: not empty ({found}) and no earlier report; --to names another folder")
 
 
 def report(folder: Path, places: Sequence[Path], tell: Callable[[str], None], one_file: bool = False) -> str:

@@ -141,12 +141,12 @@ def _executed(report: Path, name: str) -> Any:
 
 def _command(folder: Path) -> str:
     """The command that makes a run again, with the parameters that it was given."""
-    given, name = dict[str, Any](), folder.name
+    settings, name = dict[str, Any](), folder.name
     for report in (_report(folder), _report(folder).with_name(FAILED)):
         with suppress(ValueError, OSError):
-            given = notebooks.parameters(notebooks.load(report), (INJECTED,))
+            settings = notebooks.parameters(notebooks.load(report), (INJECTED,))
     with suppress(ValueError):
         name = _made(folder).experiment
     notebook = [each for each, path in available().items() if name.startswith(experiment_of(path))]
-    words = [word for key, value in given.items() for word in ("-p", key, json.dumps(value))]
+    words = [word for key, value in settings.items() for word in ("-p", key, json.dumps(value))]
     return shlex.join(["recuse", "run", *notebook, *words])
