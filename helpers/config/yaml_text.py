@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
@@ -125,9 +125,11 @@ def _fault(words: str, place: yaml.Event | yaml.Node) -> yaml.MarkedYAMLError:
     return yaml.MarkedYAMLError(problem=words, problem_mark=place.start_mark)
 
 
-class _Loader(yaml.SafeLoader):
-    """Nodes without anchors, aliases and tags, and no deeper than configurations are."""
+class _Loader(yaml.composer.Composer, yaml.CSafeLoader):
+    """Nodes without anchors, aliases and tags, and no deeper than configurations are; libyaml reads their text."""
 
+    __init__ = yaml.CSafeLoader.__init__
+    anchors: Mapping[str, yaml.Node] = {}  # none is allowed
     depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
@@ -165,9 +167,7 @@ def _value(node: yaml.Node, keys: Keys, lines: Lines, as_shown: bool) -> Any:
 def _scalar(node: yaml.ScalarNode, as_shown: bool) -> Any:
     """The value of a word or text; a word without quotes that is not the same to all readers of YAML is refused."""
     text, short, kind = node.value, node.value[:40], node.tag.rpartition(":")[2]
-    if any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise _fault("half a character (a lone surrogate), which no file and no provider takes", node)
-    if node.style is not None:
+    if node.style:
         return text
     word = STRICT["words"][kind]
     reader: Any = READERS.get(kind, str)
