@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from nbconvert.filters import markdown2html
 
 from helpers import figures
 from helpers.__main__ import main
-from helpers.analyze import analyze, summary, write
+from helpers.analyze import analyze, saying, summary, write
 from helpers.analyze.analysis import KINDS, WORDS, declared
 from helpers.analyze.reading import ALL
 from helpers.analyze.saying import check, described, lines_of
@@ -56,7 +56,7 @@ def test_a_frame_gives_the_numbers_of_its_file(tmp_path: Path) -> None:
     for each in (frame, typed):
         found = analyze(each)
         assert {(e.id, str(e.where), e.value, e.n) for e in found.estimates if e.low == e.low} == expected
-    assert (folder / "numbers.json") in write(found, folder)
+    assert "numbers.json" in write(found, folder) and (folder / "numbers.json").is_file()
     with pytest.raises(ValueError, match=r"frame.jsonl, line 3.*verdict 'perhaps'"):
         analyze(frame.assign(verdict=["A", "B", "perhaps", *["A"] * (len(frame) - 3)]))
 
@@ -250,14 +250,61 @@ def test_the_command_writes_what_an_experiment_writes(tmp_path: Path, monkeypatc
     folder = tmp_path / "my_verdicts-recuse"
     assert told.exit_code == 0 and "favours the answer shown first" in told.output
     names = {each.name for each in folder.iterdir()}
-    assert {"numbers.json", "numbers.tex", "captions.md", "estimands.csv", "summary.md", "verdicts.csv"} <= names
-    assert {"position_effects.png", "position_effects.pdf", "candidate_win_rate.svg", "losses.csv"} <= names
+    assert names == {*saying.FILES} | {
+        f"{name}.png" for name in ("position_effects", "class_shares", "candidate_win_rate")
+    }
+    assert all(name in told.output.split(str(folder))[1] for name in names)
     numbers = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))
     assert numbers["protocol"] == "1.1" and numbers["provenance"]["data"] == "folder"
     assert str(tmp_path) not in (folder / "numbers.json").read_text(encoding="utf-8")
     before = {each.name: each.read_bytes() for each in folder.iterdir() if each.name != "run.json"}
-    write(analyze(file), folder)  # an earlier analysis may be written anew
-    assert before == {each.name: each.read_bytes() for each in folder.iterdir() if each.name != "run.json"}
+    write(found := analyze(file), folder)  # an earlier analysis may be written anew
+    assert before == {each.name: each.read_bytes() for each in folder.iterdir()}
+    table = pd.read_csv(folder / "numbers.csv")
+    assert [*table["id"]] == [*found.numbers["id"]] and table["value"].notna().sum() == sum(
+        each.value == each.value for each in found.estimates
+    )
+
+
+def test_with_a_style_everything_that_a_paper_takes_is_written_too(tmp_path: Path) -> None:
+    file, folder = written(pair_rows(first=0.4, questions=20), tmp_path / "v.csv"), tmp_path / "out"
+    write(analyze(file), folder, style="icml")
+    names = {each.name for each in folder.iterdir()}
+    assert {"numbers.tex", "captions.md", "losses.csv", "position_effects.pdf", "candidate_win_rate.svg"} <= names
+    assert names > {*saying.FILES} and '"style": "icml"' in (folder / "exhibits.json").read_text(encoding="utf-8")
+
+
+def test_the_answers_come_first_and_a_check_can_fail_on_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(pair_rows(first=0.4, questions=60), tmp_path / "biased.csv")
+    written(pair_rows(first=0.05, questions=60), tmp_path / "fair.csv")
+
+    def checked(name: str, *kinds: str) -> Result:
+        words = ["analyze", name, "--fail-on", ",".join(kinds), "--to", f"{name}-out"]
+        return CliRunner().invoke(main, words, catch_exceptions=False)
+
+    told = checked("biased.csv", "position")
+    place, vendor, names = told.stdout.split("\n\n")[1].split("\n")
+    assert told.exit_code == 3 and told.stderr == "Shown: position (--fail-on)\n"
+    assert (
+        place.startswith("- Place of an answer: **biased**: ") and place.count("favours the answer shown first (+") == 2
+    )
+    assert "not measured" in names and vendor.startswith("- Own vendor: ")
+    told = checked("fair.csv", "position")
+    assert told.exit_code == 0 and "**no bias shown**: " in told.stdout and " would be found)" in told.stdout
+    with pytest.raises(ValueError, match="names: not measured"):
+        checked("fair.csv", "names")
+    assert checked("fair.csv", "length").exit_code == 2
+
+
+def test_a_result_shows_itself_in_a_notebook(tmp_path: Path) -> None:
+    found = analyze(written(pair_rows(first=0.4, questions=30), tmp_path / "v.csv"))
+    page = found._repr_html_()
+    assert page.startswith("<ul><li>Place of an answer: biased: judge_") and page.count("<tr>") > 10
+    assert any("favours the answer shown first" in line for line in found.sentences)
+    assert found.plot("position_effects", "icml").style == "icml"
+    with pytest.raises(ValueError, match=r"'places' .*position_effects, class_shares"):
+        found.plot("places")
 
 
 def test_a_summary_of_hostile_names_acts_nowhere(tmp_path: Path) -> None:
@@ -266,7 +313,8 @@ def test_a_summary_of_hostile_names_acts_nowhere(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     write(analyze(written(rows, tmp_path / "v.csv")), folder)
     text = (folder / "summary.md").read_text(encoding="utf-8")
-    assert "alert(1)" in text and alive(markdown2html(text)) == []
+    pictures = [f"img src={each.name}" for each in folder.glob("*.png")]
+    assert "alert(1)" in text and pictures and sorted(alive(markdown2html(text))) == sorted(pictures)
 
 
 def test_the_summary_is_short_and_says_of_which_condition_it_is(tmp_path: Path) -> None:

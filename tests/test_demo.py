@@ -40,13 +40,13 @@ def test_the_demo_says_what_it_found_then_where_it_is_and_what_comes_next(
     before = sorted(FILE.parent.iterdir())
     for _ in range(2):  # a second one writes the same again
         done = CliRunner().invoke(main, ["demo"], catch_exceptions=False)
-    found, files, commands = done.stdout.strip().split("\n\n")[1], *done.stdout.strip().split("\n\n")[-2:]
-    assert done.stdout.startswith("**SIMULATED_verdicts**") and found == "## Found"
+    answer, files, commands = (done.stdout.strip().split("\n\n")[at] for at in (1, -2, -1))
+    assert done.stdout.startswith("**SIMULATED_verdicts**") and "**biased**: sim_gpt_judge on sim_gpt_fast" in answer
     first, second = (line for line in done.stdout.splitlines() if line.startswith("- sim_"))
     assert "sim_gpt_judge" in first and "**favours the answer shown first**" in first, "as it was planted"
     assert "sim_claude_judge" in second and "no sign that it favours" in second
     folder = tmp_path / "recuse-demo"
-    assert files.endswith(" files in recuse-demo") and (folder / "summary.md").is_file() and list(folder.glob("*.png"))
+    assert files.startswith("In recuse-demo:\n  summary.md ") and len([*folder.iterdir()]) == files.count("\n") <= 8
     assert commands.count("recuse ") == 2
     numbers = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))["numbers"]
     assert {each["where"]["judge"][:4] for each in numbers if "judge" in each["where"]} == {"sim_"}

@@ -22,6 +22,9 @@ from ..biases.protocol import SIGNS
 from ..biases.top_choice import defended, rates
 from ..datasets.games import INCONSISTENT
 from ..datasets.questions import UNKNOWN
+from ..escaping import html
+from ..export import numbers as records
+from ..figures import Figure
 from ..stats.agreement import krippendorff_alpha, raw_agreement
 from ..stats.intervals import NAN, Interval, cluster_sums, clustered, clusters_of, estimate, no_interval, wilson
 from ..stats.models import own_vendor_effects
@@ -39,6 +42,8 @@ CONTROLS = ("identical", "quality_gap")
 MOST = ACCEPTED["most"]
 #: What all candidates of a judge together are called where figures need a name.
 EVERYBODY = "all candidates"
+#: The facts of a number in a table of numbers, in order.
+FIELDS = ("value", "low", "high", "p", "n", "clusters", "effective", "unit", "method", "data")
 #: What is the same where two judges are compared on a pair.
 SAME = ["source", "condition", "question_id", "baseline", "candidate", "first"]
 
@@ -433,6 +438,35 @@ class Analysis:
     def judgments(self) -> int:
         """How many verdicts there are, read or not."""
         return int(self.losses["judgments"].sum())
+
+    @property
+    def numbers(self) -> pd.DataFrame:
+        """The estimates, a row each: id, the keys of their places, value, low, high, p, n, clusters, unit, method."""
+        frame = pd.json_normalize(records(self.estimates)).rename(columns=lambda name: name.removeprefix("where."))
+        places = sorted({key for each in self.estimates for key in each.where})
+        return frame[["id", *places, *(name for name in FIELDS if name in frame)]]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What can be said of each bias, then of each number, a sentence each."""
+        from . import saying
+
+        return [line for line in (*saying.answers(self), *saying.findings(self)) if line.lstrip().startswith("- ")]
+
+    def plot(self, name: str, style: str = "paper") -> Figure:
+        """The figure of this name, or a ValueError that lists those that the numbers can fill."""
+        from . import saying
+
+        found = {each.name: each for each in saying.drawn(self, style)}
+        if name not in found:
+            raise ValueError(f"no figure {name!r} of these verdicts; there are: {', '.join(found) or 'none'}")
+        return found[name]
+
+    def _repr_html_(self) -> str:
+        from . import saying
+
+        lines = "".join(f"<li>{html(line.removeprefix('- ').replace('**', ''))}</li>" for line in saying.answers(self))
+        return f"<ul>{lines}</ul>{self.numbers.to_html(index=False, na_rep='', max_rows=MOST['rows'])}"
 
 
 def analyze(

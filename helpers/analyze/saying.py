@@ -18,11 +18,11 @@ from .. import figures, frames, paths
 from ..biases import hinting, position, protocol, top_choice
 from ..biases.position.findings import NOISE
 from ..escaping import markdown
-from ..export import export, list_contents, write as write_files
+from ..export import captions, contents, export, list_contents, write as write_files
 from ..figures import Figure
-from ..tables import Table, table
+from ..tables import Table, csv_text, table
 from ..types import Estimand, Estimate, short_hash
-from ..words import display_name, lines, many, plain
+from ..words import UNITS, Conclusion, clause, display_name, effect, lines, listed, many, plain
 from ..words.numbers import declared_by
 from .analysis import COMPUTED, DATA, EVERYBODY, HERE, KINDS, MOST, WORDS, Analysis, analyze, condition_names
 
@@ -34,6 +34,16 @@ UNSAID = ("win_rate", "first_position_sensitivity", "flip_by_gap", "candidate_wi
 KEYED = ("turn", "hint")
 #: What no column of a file could mend.
 NEVER = tuple(WORDS[name] for name in ("published", "people", "asked", "model"))
+#: The biases that users ask for: what they are, and the numbers that show them with the module that declares each.
+ASKED = {
+    "position": ("Place of an answer", {"first_position_effect": "position"}),
+    "own_vendor": (
+        "Own vendor",
+        {"own_vendor_win_effect": HERE, "own_vendor_score_effect": HERE, "self_preference_logit": "top_choice"},
+    ),
+    "names": ("Names beside answers", {"hint_effect": "hinting"}),
+}
+STANDINGS = {"bias": "biased", "hint": "leans, not established", "not shown": "no bias shown", "untold": "cannot tell"}
 COUNTED = "self_bias_as_counted"
 #: Numbers of other rooms that are described as those of this one are.
 OTHERS = {"both_order_inconsistent": "position", COUNTED: "hinting"}
@@ -43,9 +53,10 @@ LISTED = ": {value}"  # the end of words that can stand once above several numbe
 
 
 def summary(analysis: Analysis) -> str:
-    """The whole of it as Markdown: data, findings with intervals, and which numbers are missing for want of what."""
+    """The whole of it as Markdown: the answers, findings with intervals, and which numbers are missing for what."""
     notes = [*filter(None, [frames.unreadable_words(analysis.losses)]), *conditions(analysis), *analysis.notes]
-    parts = [head(analysis), *(f"- {note}" for note in notes), "", "## Found", "", *findings(analysis)]
+    parts = [head(analysis), "", *answers(analysis), "", *(f"- {note}" for note in notes)]
+    parts += ["", "## Found", "", *findings(analysis)]
     return "\n".join([*parts, "", "## Not computed", "", *absent(analysis)])
 
 
@@ -65,6 +76,50 @@ def head(analysis: Analysis) -> str:
         f"**{plain(file.name)}** ({file.format}): {many(analysis.judgments, 'judgment')} ({KINDS[file.style]}) by "
         f"{judges} on {questions}; {lost:,} ({lost / max(1, analysis.judgments):.1%}) could not be read."
     )
+
+
+def biases(analysis: Analysis) -> dict[str, list[Conclusion]]:
+    """What may be concluded of each bias of ASKED, of the main condition; nothing where it is not measured."""
+    main = [each for each in analysis.estimates if not {"condition", "category"} & {*each.where}]
+    found: dict[str, list[Conclusion]] = {}
+    for kind, (_, ids) in ASKED.items():
+        for id, module in ids.items():
+            rows = [each for each in main if each.id == id and each.value == each.value]
+            # Of a judge over all its pairs, where that is computed.
+            rows = [each for each in rows if len(each.where) == min(len(row.where) for row in rows)]
+            found.setdefault(kind, []).extend(protocol.conclusions(module, rows, id))
+    return found
+
+
+def shown(analysis: Analysis, kind: str) -> bool:
+    """Whether a bias of ASKED is shown; where it is not measured nobody can say that there is none: a ValueError."""
+    if not (found := biases(analysis)[kind]):
+        raise ValueError(f"{kind}: not measured, see above; a check of it needs verdicts that can show it")
+    return any(each.verdict == "bias" for each in found)
+
+
+def answers(analysis: Analysis) -> Iterator[str]:
+    """A line for each bias: of whom it is shown, of whom not and what would have been, or what it would take."""
+    status, most = analysis.status.groupby("id").first(), MOST["names"]
+    for kind, found in biases(analysis).items():
+        title, ids = ASKED[kind]
+        parts = []
+        for verdict, words in STANDINGS.items():
+            several = farthest_first([each.estimate for each in found if each.verdict == verdict])
+            shown = [_answer(each) for one in several[:most] for each in found if each.estimate is one]
+            more = [f"{len(several) - most:,} more"] if len(several) > most else []
+            parts += [f"**{words}**: {listed([*shown, *more])}"] if shown else []
+        # Why not is best said by the number that came nearest: the others are of other styles of verdicts.
+        why = sorted(status.loc[[*ids], "why"], key=lambda text: "these are" in text)
+        yield f"- {title}: {'; '.join(parts) or f'not measured ({why[0]})'}."
+
+
+def _answer(each: Conclusion) -> str:
+    where, value = each.estimate.where, f"{each.estimate}{UNITS.get(each.estimate.unit, '')}"
+    who = listed((display_name(where[key]) for key in ("judge", "vendor", "candidate", "hint") if key in where), "on")
+    if each.verdict == "bias":
+        return f"{who} {clause([each])} ({value})"
+    return f"{who} ({value}" + f"; {effect(each)} would be found" * (each.smallest == each.smallest) + ")"
 
 
 def conditions(analysis: Analysis) -> list[str]:
@@ -211,21 +266,39 @@ def limited(lines: Sequence[str], most: int = MOST["lines"]) -> list[str]:
     return [*(line for line in lines if line not in items), *shown, rest]
 
 
-SUMMARY = "summary.md"
 EXAMPLE = paths.BUILTIN / "examples" / "SIMULATED_verdicts.csv"
+#: The files of an analysis, with what they hold; figures come beside them.
+FILES = {
+    "summary.md": "all findings, figures with captions, what is missing",
+    "numbers.csv": "every number, a row each",
+    "numbers.json": "the same for `recuse compare` and `recuse paper`",
+    "estimands.csv": "every declared number: computed, or what it lacks",
+    "verdicts.csv": "verdicts as they are written, and what became of the others",
+}
+MOST_FIGURES = 3
 
 
-def write(analysis: Analysis, folder: Path, force: bool = False, style: str = "paper") -> list[Path]:
-    """Write numbers.json, tables, figures, captions, estimands.csv and summary.md into `folder`; its files, sorted.
+def write(analysis: Analysis, folder: Path, force: bool = False, style: str = "") -> dict[str, str]:
+    """Write FILES and the first MOST_FIGURES figures into `folder`; the names of the files, with what they hold.
 
-    A folder that holds anything else than an earlier analysis is a ValueError, unless `force`: nothing in it is
-    replaced or deleted but files of the same names.
+    With a style of figures everything that a paper takes is written as well: all figures as PNG, PDF and SVG, tables
+    and numbers as LaTeX. A folder that holds anything else than an earlier analysis is a ValueError, unless `force`:
+    nothing in it is replaced or deleted but files of the same names.
     """
     check(folder, force)
-    provenance = _provenance(analysis)
-    export(folder, drawn(analysis, style), tables(analysis), analysis.estimates, provenance)
-    write_files({SUMMARY: f"{markdown(summary(analysis))}\n".encode()}, folder)
-    return sorted(each for each in folder.iterdir() if each.is_file())
+    provenance, figures = _provenance(analysis), drawn(analysis, style or "paper")
+    shown = figures if style else figures[:MOST_FIGURES]
+    index = FILES | {f"{each.name}.png": each.alt.partition(". ")[0] for each in shown}
+    if style:
+        export(folder, figures, tables(analysis), analysis.estimates, provenance)
+        index["*.pdf, *.svg, *.tex"] = "what `recuse paper` takes"
+    text = f"{markdown(summary(analysis))}\n\n{captions('Figures', shown, ())}"
+    files = {"summary.md": text.encode(), "numbers.csv": csv_text(analysis.numbers).encode()}
+    files["numbers.json"] = contents(HERE, (), (), analysis.estimates, provenance)["numbers.json"]
+    files |= {f"{each.name}.csv": csv_text(each.csv).encode() for each in sheets(analysis)}
+    files |= {f"{each.name}.png": each.render("png") for each in shown}
+    write_files(files, folder)
+    return index
 
 
 def check(folder: Path, force: bool = False) -> None:
@@ -263,8 +336,15 @@ def _provenance(analysis: Analysis) -> dict[str, Any]:
     }
 
 
+def sheets(analysis: Analysis) -> list[Table]:
+    """Status of all declared numbers, and verdicts as written."""
+    status = ("estimands", analysis.status, "Every declared number: computed, or what is missing.")
+    counts = ("verdicts", analysis.file.counts, "Verdicts as they are written, and what became of the others.")
+    return [Table(name, frame.assign(data=DATA), words) for name, frame, words in (status, counts)]
+
+
 def tables(analysis: Analysis) -> list[Table]:
-    """Numbers by what they are of, status of all declared numbers, verdicts as written, and losses."""
+    """Numbers by what they are of, then losses and `sheets`."""
     groups: dict[tuple[str, ...], list[Estimate]] = {}
     for each in analysis.estimates:
         groups.setdefault(tuple(sorted(each.where)), []).append(each)
@@ -273,12 +353,10 @@ def tables(analysis: Analysis) -> list[Table]:
         name = re.sub("[^a-z0-9]+", "_", f"by_{'_'.join(keys)}".lower())[:60] if keys else "overall"
         words = f"All numbers by {', '.join(keys)}." if keys else "All numbers of the whole file."
         made.append(table(name, words, group, keys, ["id"]))
-    others = [
-        ("estimands", analysis.status, "Every declared number: computed, or what is missing."),
-        ("verdicts", analysis.file.counts, "Verdicts as they are written, and what became of the others."),
-        ("losses", analysis.losses, "Judgments and what became of them."),
+    made += [
+        Table("losses", analysis.losses.assign(data=DATA), "Judgments and what became of them."),
+        *sheets(analysis),
     ]
-    made += [Table(name, frame.assign(data=DATA), words) for name, frame, words in others]
     return [_short(each) if len(each.frame) > MOST["rows"] else each for each in made]
 
 

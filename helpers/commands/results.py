@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ..config import parse_yaml
+from ..config import STYLES, parse_yaml
 from ..config.models import AUDITED
 from ..judge import Budget
 from ..providers.keys import refuse
@@ -181,8 +181,11 @@ def explain(ids: tuple[str, ...], write: bool) -> None:
 @click.option("--random-gold", is_flag=True, help="Rows with a gold were drawn at random: correct win rates by them.")
 @click.option("--seed", type=int, default=42, show_default=True, help="Resampling and sign flips.")
 @click.option("--margin-pp", type=float, default=5.0, show_default=True, help="A hint that changes less is no matter.")
-@figure_style
-def analyze(file: str, out: str | None, force: bool, figure_style: str, **options: Any) -> None:
+@click.option("--fail-on", metavar="BIAS,...", help="Exit code 3 where one is shown: position, own_vendor, names.")
+@click.option("--figure-style", type=click.Choice(STYLES), help="Also write all that a paper takes, in this style.")
+def analyze(
+    file: str, out: str | None, force: bool, figure_style: str | None, fail_on: str | None, **options: Any
+) -> None:
     """Compute every number that the verdicts in FILE can carry, and say of each other one what is missing.
 
     FILE: one row a verdict with columns judge, question, candidates, verdict (.csv, .tsv, .jsonl, .json, .parquet), or
@@ -191,11 +194,19 @@ def analyze(file: str, out: str | None, force: bool, figure_style: str, **option
     from ..analyze import analyze as analyze_file, saying
 
     folder = Path(out).expanduser() if out else Path.cwd() / saying.name_of(file)
+    kinds = [each.strip() for each in fail_on.split(",")] if fail_on else []
+    if unknown := [each for each in kinds if each not in saying.ASKED]:
+        raise click.BadParameter(f"{unknown[0]!r}; valid: {', '.join(saying.ASKED)}", param_hint="--fail-on")
     saying.check(folder, force)
     options["names"] = dict(each.partition("=")[::2] for each in options["names"])
     found = analyze_file(file, **options | {"positive": options["positive"] or ""})
-    written = saying.write(found, folder, force, figure_style)
-    echo(f"{saying.summary(found)}\n\n{len(written)} files in {folder}")
+    echo(f"{saying.summary(found)}\n\nIn {folder}:")
+    for name, words in saying.write(found, folder, force, figure_style or "").items():
+        echo(f"  {name:<24} {words}")
+    biased = [kind for kind in kinds if saying.shown(found, kind)]
+    if biased:
+        echo(f"Shown: {', '.join(biased)} (--fail-on)", err=True)
+        sys.exit(3)
 
 
 @click.command()
