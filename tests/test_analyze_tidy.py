@@ -409,3 +409,13 @@ def test_the_sorted_figure_says_what_it_shows() -> None:
         figures.show_sorted([lost], "candidate_win_rate")
     with pytest.raises(ValueError, match="several units"):
         figures.show_sorted([rows[0], replace(rows[2], unit="score")], "candidate_win_rate")
+
+
+def test_askings_may_be_counted_from_anywhere(tmp_path: Path) -> None:
+    rows = [row | {"repeat": again} for again in (0, 1) for row in pair_rows(first=0.3, questions=30, seed=again)]
+    one = analyze(written(rows, tmp_path / "from0.jsonl"))
+    other = analyze(written([row | {"repeat": 3 + 4 * row["repeat"]} for row in rows], tmp_path / "from3.jsonl"))
+    assert [(e.id, e.where, e.value, e.n) for e in one.estimates if e.n] == [
+        (e.id, e.where, e.value, e.n) for e in other.estimates if e.n
+    ]
+    assert only(other.estimates, "agreement_winners").n > 0

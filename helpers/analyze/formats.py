@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,6 +25,7 @@ from ..datasets.questions import UNKNOWN
 from ..datasets.reading import LONGEST_NAME, Record, first_record, short_name
 from ..types import Estimate
 from . import reading
+from .exports import EXPORTS
 from .reading import REQUIRED, Cells, Parsed, Raw, Row, numbered, refuse_again, refuse_two, texts
 
 NAN = float("nan")
@@ -261,14 +263,20 @@ def load_tidy(
     Everything is checked before anything is computed: columns, names, verdicts, one style a file, no asking twice. A
     ValueError names file, line and field, what was found and what is valid.
     """
-    raw, notes = _questions(reading.read(path, ignore_extra, names))
+    return tidied(reading.read(path, ignore_extra, names), positive)
+
+
+def tidied(raw: Raw, positive: str = "", notes: Iterable[str] = ()) -> Verdicts:
+    """The verdicts of rows in tidy columns, in the frame of their style."""
+    raw, more = _questions(raw)
     found = reading.cells(raw, positive)
     file = shaped(found)
     clusters, words = _clusters(raw)
     frame = frames.with_clusters(file.frame, clusters)
     most = frames.dominance_words(frame["cluster"])
-    every = (*file.notes, *notes, *_ties(raw, found.style), *words, *filter(None, [most]))
-    return replace(file, frame=frame, notes=every)
+    return replace(
+        file, frame=frame, notes=(*file.notes, *more, *notes, *_ties(raw, found.style), *words, *filter(None, [most]))
+    )
 
 
 def _questions(raw: Raw) -> tuple[Raw, list[str]]:
@@ -400,14 +408,26 @@ def llm_eval(path: Path) -> Verdicts:
     return Verdicts("ranking", frame.assign(gold=np.nan), counts, tuple(frame.attrs.get("notes", ())), extra)
 
 
+def _exported(path: Path, format: str) -> Verdicts:
+    """What another tool exports; what is judged again of the same is a repeat, a score that is no number unreadable."""
+    rows, asked = list[dict[str, Any]](), Counter[tuple[str, ...]]()
+    found = records_of(path, format).map(lambda record: [*EXPORTS[format](record, path)])
+    for row in (each for several in found for each in several):
+        key = tuple(str(row.get(name)) for name in ("judge", "question", "item", "candidates"))
+        rows.append(row | {"repeat": asked[key]})
+        asked[key] += 1
+    if not rows:
+        raise ValueError(f"{path}: {PUBLISHED[format]['words']} without any score")
+    return _of_rows(path, rows, ())
+
+
 def _of_rows(path: Path, rows: list[dict[str, Any]], notes: Iterable[str], lines: Sequence[int] = ()) -> Verdicts:
     """Rows in tidy columns, checked and put into a frame as a tidy file is; vendors follow from the names."""
-    columns = [*REQUIRED, *(key for key in ("repeat", "gold", "category") if any(row.get(key) for row in rows))]
+    columns = [*REQUIRED, *(key for key in reading.OPTIONAL if any(row.get(key) for row in rows))]
     table = {key: texts(row.get(key) for row in rows) for key in columns}
     table["judge_vendor"] = texts(maker(str(row["judge"])) for row in rows)
     table["candidate_vendors"] = texts(_makers(row["candidates"]) for row in rows)
-    file = shaped(reading.cells(Raw(path, pd.DataFrame(table), lines or None)))
-    return replace(file, notes=(*file.notes, *notes))
+    return tidied(Raw(path, pd.DataFrame(table), lines or None), notes=notes)
 
 
 def _makers(candidates: Any) -> list[str]:
@@ -423,6 +443,7 @@ LOADERS: dict[str, Callable[[Path], Verdicts]] = {
     "inspect": lambda path: _of_rows(path, *datasets.load_inspect(path)),
     "arena-hard": arena_hard,
     "fastchat-single": fastchat_single,
+    **{name: partial(_exported, format=name) for name in EXPORTS},
 }
 
 

@@ -192,8 +192,9 @@ def narrowed(results: Results, only: Sequence[str]) -> Results:
 
 def fitting(results: Results, on: Page) -> tuple[Results, list[str]]:
     """The results without figures that are not of this style and cannot be made so, and what is left out."""
+    again = f" (`recuse analyze FILE --figure-style {on.name}` draws them so)" * (results.experiment == "analyze")
     if results.pictures is None:
-        return results, [f"{results.folder}: made before figures and tables were kept; its numbers are used"]
+        return results, [f"{results.folder}: holds no figures and tables for a paper; its numbers are used{again}"]
     kept = tuple(each for each in results.pictures if fits(each, on))
     left = [each.name for each in results.pictures if each not in kept]
     notes = [
@@ -202,9 +203,7 @@ def fitting(results: Results, on: Page) -> tuple[Results, list[str]]:
         for each in kept
         if share(each, on) < 1
     ]
-    note = f"{results.folder}: left out, as they are not drawn for {on.name}: {', '.join(left)}"
-    if results.experiment == "analyze":
-        note += f" (`recuse analyze FILE --figure-style {on.name}` draws them so)"
+    note = f"{results.folder}: left out, as they are not drawn for {on.name}: {', '.join(left)}{again}"
     return replace(results, pictures=kept), [note, *notes] if left else notes
 
 
