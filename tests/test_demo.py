@@ -42,9 +42,9 @@ def test_the_demo_says_what_it_found_then_where_it_is_and_what_comes_next(
         done = CliRunner().invoke(main, ["demo"], catch_exceptions=False)
     answer, files, commands = (done.stdout.strip().split("\n\n")[at] for at in (1, -2, -1))
     assert done.stdout.startswith("**SIMULATED_verdicts**") and "**biased**: sim_gpt_judge on sim_gpt_fast" in answer
-    first, second = (line for line in done.stdout.splitlines() if line.startswith("- sim_"))
-    assert "sim_gpt_judge" in first and "**favours the answer shown first**" in first, "as it was planted"
-    assert "sim_claude_judge" in second and "no sign that it favours" in second
+    first, second = answer.splitlines()[0].split("; **")
+    assert "sim_gpt_judge" in first and "favours the answer shown first (+" in first, "as it was planted"
+    assert "sim_claude_judge" in second and second.startswith("no bias shown**")
     folder = tmp_path / "recuse-demo"
     assert files.startswith("In recuse-demo:\n  summary.md ") and len([*folder.iterdir()]) == files.count("\n") <= 8
     assert commands.count("recuse ") == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,22 +17,18 @@ import pandas as pd
 
 from .. import figures, frames, paths
 from ..biases import hinting, position, protocol, top_choice
-from ..biases.position.findings import NOISE
 from ..escaping import markdown
 from ..export import captions, contents, export, list_contents, write as write_files
 from ..figures import Figure
 from ..tables import Table, csv_text, table
-from ..types import Estimand, Estimate, short_hash
+from ..types import Estimate, short_hash
 from ..words import UNITS, Conclusion, clause, display_name, effect, lines, listed, many, plain
 from ..words.numbers import declared_by
 from .analysis import COMPUTED, DATA, EVERYBODY, HERE, KINDS, MOST, WORDS, Analysis, analyze, condition_names
 
-#: Numbers of a condition that are reported elsewhere, and numbers by place that have no sentence: there may be
-#: thousands.
-BESIDE = ("unreadable_share", "change_rate_repeat", "loss_change")
-UNSAID = ("win_rate", "first_position_sensitivity", "flip_by_gap", "candidate_win_rate")
-#: Keys without which a place says nothing.
-KEYED = ("turn", "hint")
+#: Ends of numbers that are reported elsewhere, and keys of places in the table of a summary; numbers.csv has all.
+BESIDE = ("unreadable_share", "change_rate_repeat", "loss_change", "_published")
+PLACES = {"judge", "judges", "candidate", "vendor", "hint", "condition", "turn"}
 #: What no column of a file could mend.
 NEVER = tuple(WORDS[name] for name in ("published", "people", "asked", "model"))
 #: The biases that users ask for: what they are, and the numbers that show them with the module that declares each.
@@ -44,12 +41,7 @@ ASKED = {
     "names": ("Names beside answers", {"hint_effect": "hinting"}),
 }
 STANDINGS = {"bias": "biased", "hint": "leans, not established", "not shown": "no bias shown", "untold": "cannot tell"}
-COUNTED = "self_bias_as_counted"
-#: Numbers of other rooms that are described as those of this one are.
-OTHERS = {"both_order_inconsistent": "position", COUNTED: "hinting"}
-OTHERS |= dict.fromkeys(("gold_accuracy", "gold_alpha", "people_gap", "people_gap_own", "people_rate"), "accuracy")
 OWN = "own_vendor_"
-LISTED = ": {value}"  # the end of words that can stand once above several numbers
 
 
 def summary(analysis: Analysis) -> str:
@@ -78,16 +70,25 @@ def head(analysis: Analysis) -> str:
     )
 
 
-def biases(analysis: Analysis) -> dict[str, list[Conclusion]]:
-    """What may be concluded of each bias of ASKED, of the main condition; nothing where it is not measured."""
-    main = [each for each in analysis.estimates if not {"condition", "category"} & {*each.where}]
+def biases(analysis: Analysis, condition: str = "") -> dict[str, list[Conclusion]]:
+    """What may be concluded of each bias of ASKED under a condition (the main one: ""); nothing if it is not measured.
+
+    Of judges over all their pairs where that is computed, and then of those single comparisons that show a bias.
+    """
+    there = [
+        replace(each, where={key: at for key, at in each.where.items() if key != "condition"})
+        for each in analysis.estimates
+        if each.value == each.value and each.where.get("condition", "") == condition and {*each.where} <= PLACES
+    ]
     found: dict[str, list[Conclusion]] = {}
     for kind, (_, ids) in ASKED.items():
         for id, module in ids.items():
-            rows = [each for each in main if each.id == id and each.value == each.value]
-            # Of a judge over all its pairs, where that is computed.
-            rows = [each for each in rows if len(each.where) == min(len(row.where) for row in rows)]
-            found.setdefault(kind, []).extend(protocol.conclusions(module, rows, id))
+            rows = [each for each in there if each.id == id]
+            for size in sorted({len(each.where) for each in rows}):
+                several = protocol.conclusions(module, [each for each in rows if len(each.where) == size], id)
+                known = found.setdefault(kind, [])
+                known += [each for each in several if each.verdict == "bias" or not known]
+        found.setdefault(kind, [])
     return found
 
 
@@ -99,19 +100,32 @@ def shown(analysis: Analysis, kind: str) -> bool:
 
 
 def answers(analysis: Analysis) -> Iterator[str]:
-    """A line for each bias: of whom it is shown, of whom not and what would have been, or what it would take."""
-    status, most = analysis.status.groupby("id").first(), MOST["names"]
-    for kind, found in biases(analysis).items():
-        title, ids = ASKED[kind]
-        parts = []
-        for verdict, words in STANDINGS.items():
-            several = farthest_first([each.estimate for each in found if each.verdict == verdict])
-            shown = [_answer(each) for one in several[:most] for each in found if each.estimate is one]
-            more = [f"{len(several) - most:,} more"] if len(several) > most else []
-            parts += [f"**{words}**: {listed([*shown, *more])}"] if shown else []
-        # Why not is best said by the number that came nearest: the others are of other styles of verdicts.
-        why = sorted(status.loc[[*ids], "why"], key=lambda text: "these are" in text)
-        yield f"- {title}: {'; '.join(parts) or f'not measured ({why[0]})'}."
+    """A line for each bias: of whom it is shown, of whom not and what would have been, or what it would take.
+
+    First of the main condition, then what is measured under each other one.
+    """
+    status, (_, *others) = analysis.status.groupby("id").first(), condition_names(analysis.file.frame)
+    for condition in ("", *others):
+        for kind, found in biases(analysis, condition).items():
+            title, ids = ASKED[kind]
+            # Why not is best said by the number that came nearest: the others are of other styles of verdicts.
+            why = min(status.loc[[*ids], "why"], key=lambda text: "these are" in text)
+            title += f" (condition {plain(condition)})" * bool(condition)
+            if found or not condition:
+                yield f"- {title}: {'; '.join(_standings(found)) or f'not measured ({why})'}."
+    if others and analysis.file.style != "ranking":
+        yield f"- {len(others) + 1} conditions: each p is corrected for its own condition alone, not for all of them."
+
+
+def _standings(found: Sequence[Conclusion]) -> Iterator[str]:
+    """Of whom which standing holds, the largest numbers first."""
+    for verdict, words in STANDINGS.items():
+        several = sorted(
+            (each for each in found if each.verdict == verdict), key=lambda each: -abs(each.estimate.value)
+        )
+        names, more = [_answer(each) for each in several[: MOST["names"]]], len(several) - MOST["names"]
+        if names:
+            yield f"**{words}**: {listed([*names, *([f'{more:,} more'] if more > 0 else [])])}"
 
 
 def _answer(each: Conclusion) -> str:
@@ -132,46 +146,30 @@ def conditions(analysis: Analysis) -> list[str]:
     return [f"All verdicts are of the condition {plain(main)}, and so is every number here."]
 
 
-def findings(analysis: Analysis) -> list[str]:
-    """The sentences: of the main condition, then of each other one under its name."""
-    groups: dict[str, list[Estimate]] = {"": []}
-    for each in analysis.estimates:
-        where = dict(each.where)
-        condition = where.pop("condition", "")
-        if not condition or each.id not in BESIDE:
-            groups.setdefault(condition, []).append(replace(each, where=where))
-    found = list(lines_of(analysis, groups.pop("")))
-    several = len({each.where.get("condition") for each in analysis.estimates if each.id == "first_position_effect"})
-    if several > 1:
-        found += ["", f"{several} conditions: each p is corrected for its own condition alone, not for all of them."]
-    for name, group in groups.items():
-        found += ["", f"### Condition {plain(name)}", "", *lines_of(analysis, group)]
-    return found or ["Nothing could be measured."]
-
-
-def lines_of(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
-    """The sentences on the numbers of one condition: on places, rankings and vendors, then of each number by itself."""
-    yield from places(estimates)
+def findings(analysis: Analysis) -> Iterator[str]:
+    """What is said of vendors and rankings, then one table of the numbers by judge, candidate, vendor and condition."""
+    main = [each for each in analysis.estimates if "condition" not in each.where]
     if analysis.file.style == "ranking":
-        yield from _ranked(analysis, estimates)
+        yield from _ranked(analysis, main)
     own = [id for id in declared_by(HERE) if id.startswith(OWN)]
-    if text := lines(protocol.conclusions(HERE, estimates, *own), "{vendor}"):
-        yield text
-    for about in described():
-        rows = [each for each in estimates if each.id == about.id and "category" not in each.where]
-        # Candidates over all judges, where that is computed.
-        rows = farthest_first([each for each in rows if "judge" not in each.where] or rows, about.null)
-        once = len(rows) > 1 and about.describe.endswith(LISTED)
-        if once:
-            yield f"- {about.describe.removesuffix(LISTED)}:"
-        words, start = ("{value}", "  ") if once else (about.describe, "")
-        yield from limited([f"{start}- {_who(each)}{words.replace('{value}', _sure(each))}." for each in rows])
-
-
-def described() -> list[Estimand]:
-    """The numbers that are said as they are, without a conclusion."""
-    own = [each for id, each in declared_by(HERE).items() if each.describe and not id.startswith(OWN)]
-    return [*own, *(declared_by(module)[id] for id, module in OTHERS.items())]
+    yield from filter(None, [lines(protocol.conclusions(HERE, main, *own), "{vendor}")])
+    groups: dict[str, list[Estimate]] = {}
+    for each in analysis.estimates:
+        if each.value == each.value and {*each.where} <= PLACES and not each.id.endswith(BESIDE):
+            groups.setdefault(each.id, []).append(each)
+    rows = [("number", "of", "value", "verdicts", "questions")]
+    for id, several in groups.items():
+        sizes = Counter(len(each.where) for each in several)
+        # Each comparison while they can be read, else judges over all their comparisons.
+        size = max((size for size, count in sizes.items() if count <= MOST["lines"]), default=min(sizes))
+        several = farthest_first([each for each in several if len(each.where) == size])
+        rows += [(id, _who(each), str(each), f"{each.n:,}", f"{each.clusters:,}") for each in several[: MOST["lines"]]]
+        if len(several) > MOST["lines"]:
+            rows.append((id, f"{len(several) - MOST['lines']:,} more", "numbers.csv", "", ""))
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ["| " + " | ".join(map(str.ljust, row, wide)) + " |" for row in rows]
+    yield "\n".join(["", padded[0], f"|{'|'.join('-' * (size + 2) for size in wide)}|", *padded[1:]])
+    yield "`recuse explain NUMBER` says what a number is and where it fails."
 
 
 def _ranked(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
@@ -189,16 +187,7 @@ def _ranked(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def _who(each: Estimate) -> str:
-    names = {key: display_name(value) if key == "vendor" else plain(value) for key, value in each.where.items()}
-    place = ", ".join(f"{key} {value}" if key in KEYED and value != "all" else value for key, value in names.items())
-    return f"{place}: " if place else ""
-
-
-def _sure(each: Estimate) -> str:
-    why = "" if each.low == each.low else f", {each.method}"
-    # Counts of a source are of judgments; on how many questions they are it does not say.
-    questions = "" if each.id == COUNTED else f" on {many(each.clusters, 'question')}"
-    return f"{each} (n = {each.n:,}{questions}{why})"
+    return ", ".join(display_name(value) if key == "vendor" else plain(value) for key, value in each.where.items())
 
 
 def absent(analysis: Analysis) -> list[str]:
@@ -223,47 +212,15 @@ def absent(analysis: Analysis) -> list[str]:
     return found
 
 
-def places(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Which place each judge favours: over all its pairs, then by candidate while those can be read."""
-    estimates = [each for each in estimates if each.id not in UNSAID]
-    single = [each for each in estimates if {"judge", "candidate"} <= {*each.where}]
-    groups = (over_all_pairs(estimates), single)
-    tested = [group for group in groups if any(each.id == "first_position_effect" for each in group)]
-    clauses = [position.finding(farthest_first(group)).split("\n") for group in tested]
-    # What is true of every line is said once.
-    often = sum(NOISE in line for found in clauses for line in found) > 1
-    for found, most in zip(clauses, (MOST["lines"], MOST["single"]), strict=False):
-        yield from limited([line.replace(NOISE, "") if often else line for line in found], most)
-        yield ""
-    if often:
-        yield f"How often the two orders differ is no bias by itself{NOISE}."
-        yield ""
-    if any(each.id == "identical_pair_effect" for each in single):
-        yield from limited(position.identical_words(single).split("\n"))
-
-
 def over_all_pairs(estimates: Sequence[Estimate]) -> list[Estimate]:
     """The numbers of judges over all their pairs, with a name in the place of the candidate."""
     pooled = [each for each in estimates if {*each.where} - {"category"} == {"judge"}]
     return [replace(each, where={**each.where, "candidate": EVERYBODY}) for each in pooled]
 
 
-def farthest_first(estimates: Sequence[Estimate], null: float = 0.0) -> list[Estimate]:
-    """The numbers by how far they are from what they are where there is nothing; those without a value last."""
-    return sorted(estimates, key=lambda each: math.inf if math.isnan(each.value) else -abs(each.value - null))
-
-
-def limited(lines: Sequence[str], most: int = MOST["lines"]) -> list[str]:
-    """The lines, or where they are too many those that conclude something, else the first, and how many others."""
-    items = [line for line in lines if line.lstrip().startswith("- ")]
-    if len(items) <= most + 2:
-        return list(lines)
-    loud = [line for line in items if "**favours" in line or ": leans" in line.partition(";")[0]]
-    shown = (loud or items)[:most]
-    which = "more without a conclusion" if 0 < len(loud) <= most else "more"
-    start = items[0].partition("-")[0]
-    rest = f"{start}- ... and {len(items) - len(shown)} {which}: the tables hold them."
-    return [*(line for line in lines if line not in items), *shown, rest]
+def farthest_first(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """The numbers by their size, the largest first; those without a value last."""
+    return sorted(estimates, key=lambda each: math.inf if math.isnan(each.value) else -abs(each.value))
 
 
 EXAMPLE = paths.BUILTIN / "examples" / "SIMULATED_verdicts.csv"
