@@ -40,13 +40,14 @@ def test_the_demo_says_what_it_found_then_where_it_is_and_what_comes_next(
     before = sorted(FILE.parent.iterdir())
     for _ in range(2):  # a second one writes the same again
         done = CliRunner().invoke(main, ["demo"], catch_exceptions=False)
-    answer, files, commands = (done.stdout.strip().split("\n\n")[at] for at in (1, -2, -1))
+    answer, where, files, commands = (done.stdout.strip().split("\n\n")[at] for at in (1, -3, -2, -1))
     assert done.stdout.startswith("**SIMULATED_verdicts**") and "**biased**: sim_gpt_judge on sim_gpt_fast" in answer
     first, second = answer.splitlines()[0].split("; **")
     assert "sim_gpt_judge" in first and "favours the answer shown first (+" in first, "as it was planted"
     assert "sim_claude_judge" in second and second.startswith("no bias shown**")
     folder = tmp_path / "recuse-demo"
-    assert files.startswith("In recuse-demo:\n  summary.md ") and len([*folder.iterdir()]) == files.count("\n") <= 8
+    assert where == "In recuse-demo:" and files.startswith("- `summary.md`: ")
+    assert len([*folder.iterdir()]) == len(files.splitlines()) <= 8
     assert commands.count("recuse ") == 2
     numbers = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))["numbers"]
     assert {each["where"]["judge"][:4] for each in numbers if "judge" in each["where"]} == {"sim_"}

@@ -256,12 +256,11 @@ def test_a_collection_is_no_experiment_and_the_other_way_round() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"question_limit": 5}, "no parameter question_limit; it has: results, failed, verdicts, figure_style, out"),
+        ({"question_limit": 5}, "no parameter question_limit; it has: results, failed, figure_style, out"),
         ({"results": "figures"}, "results = 'figures'"),
         ({"results": []}, r"results = \[\]: List should have at least 1 item"),
         ({"results": ["nowhere"]}, "nowhere: no such folder"),
         ({"failed": ["nobody"]}, "failed.0 = 'nobody': there are: arena_hard"),
-        ({"verdicts": "nowhere.csv"}, "verdicts = nowhere.csv: no such file or folder"),
         ({"figure_style": "loud"}, "figure_style = 'loud'"),
     ],
 )

@@ -2,6 +2,6 @@
 
 from .analysis import Analysis, analyze
 from .formats import NAMES as FORMATS
-from .saying import EXAMPLE, drawn, name_of, summarize, summary, write
+from .saying import EXAMPLE, drawn, name_of, summary, write
 
-__all__ = ["EXAMPLE", "FORMATS", "Analysis", "analyze", "drawn", "name_of", "summarize", "summary", "write"]
+__all__ = ["EXAMPLE", "FORMATS", "Analysis", "analyze", "drawn", "name_of", "summary", "write"]

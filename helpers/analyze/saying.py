@@ -24,7 +24,7 @@ from ..tables import Table, csv_text, table
 from ..types import Estimate, short_hash
 from ..words import UNITS, Conclusion, clause, display_name, effect, lines, listed, many, plain
 from ..words.numbers import declared_by
-from .analysis import COMPUTED, DATA, EVERYBODY, HERE, KINDS, MOST, WORDS, Analysis, analyze, condition_names
+from .analysis import COMPUTED, DATA, EVERYBODY, HERE, KINDS, MOST, WORDS, Analysis, condition_names
 
 #: Ends of numbers that are reported elsewhere, and keys of places in the table of a summary; numbers.csv has all.
 BESIDE = ("unreadable_share", "change_rate_repeat", "loss_change", "_published")
@@ -50,13 +50,6 @@ def summary(analysis: Analysis) -> str:
     parts = [head(analysis), "", *answers(analysis), "", *(f"- {note}" for note in notes)]
     parts += ["", "## Found", "", *findings(analysis)]
     return "\n".join([*parts, "", "## Not computed", "", *absent(analysis)])
-
-
-def summarize(source: str | None) -> str:
-    """The summary of a file or folder of verdicts, for a notebook; how to have one where none is named."""
-    if source is None:
-        return "No verdicts of your own were given (`verdicts = None`)."
-    return summary(analyze(source)).replace("\n## ", "\n### ")
 
 
 def head(analysis: Analysis) -> str:
@@ -92,11 +85,22 @@ def biases(analysis: Analysis, condition: str = "") -> dict[str, list[Conclusion
     return found
 
 
-def shown(analysis: Analysis, kind: str) -> bool:
-    """Whether a bias of ASKED is shown; where it is not measured nobody can say that there is none: a ValueError."""
-    if not (found := biases(analysis)[kind]):
-        raise ValueError(f"{kind}: not measured, see above; a check of it needs verdicts that can show it")
-    return any(each.verdict == "bias" for each in found)
+def shown(analysis: Analysis, kinds: str) -> list[str]:
+    """Which of these biases (names of ASKED with commas between) are shown.
+
+    One that is not measured is a ValueError: nobody can say that there is none.
+    """
+    found = {kind: biases(analysis)[kind] for kind in _kinds(kinds)}
+    if missing := [kind for kind, several in found.items() if not several]:
+        raise ValueError(f"{missing[0]}: not measured, see above; a check of it needs verdicts that can show it")
+    return [kind for kind, several in found.items() if any(each.verdict == "bias" for each in several)]
+
+
+def _kinds(kinds: str) -> list[str]:
+    found = [each.strip() for each in kinds.split(",") if each.strip()]
+    if unknown := [each for each in found if each not in ASKED]:
+        raise ValueError(f"--fail-on {unknown[0]}: no such bias; valid: {', '.join(ASKED)}")
+    return found
 
 
 def answers(analysis: Analysis) -> Iterator[str]:
@@ -235,8 +239,8 @@ FILES = {
 MOST_FIGURES = 3
 
 
-def write(analysis: Analysis, folder: Path, force: bool = False, style: str = "") -> dict[str, str]:
-    """Write FILES and the first MOST_FIGURES figures into `folder`; the names of the files, with what they hold.
+def write(analysis: Analysis, folder: Path, force: bool = False, style: str | None = None) -> str:
+    """Write FILES and the first MOST_FIGURES figures into `folder`; an index of these files.
 
     With a style of figures everything that a paper takes is written as well: all figures as PNG, PDF and SVG, tables
     and numbers as LaTeX. A folder that holds anything else than an earlier analysis is a ValueError, unless `force`:
@@ -255,11 +259,12 @@ def write(analysis: Analysis, folder: Path, force: bool = False, style: str = ""
     files |= {f"{each.name}.csv": csv_text(each.csv).encode() for each in sheets(analysis)}
     files |= {f"{each.name}.png": each.render("png") for each in shown}
     write_files(files, folder)
-    return index
+    return "\n".join([f"In {folder}:", "", *(f"- `{name}`: {words}" for name, words in index.items())])
 
 
-def check(folder: Path, force: bool = False) -> None:
-    """Refuse a folder that is not ours to write into, before anything is computed."""
+def check(folder: Path, force: bool = False, kinds: str = "") -> None:
+    """Refuse a folder that is not ours to write into, and unknown `kinds` of bias, before anything is computed."""
+    _kinds(kinds)
     there, earlier = list_contents(folder, "--to"), ""
     with suppress(OSError, ValueError, KeyError, TypeError):
         earlier = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))["provenance"]["experiment"]

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from .. import paths
-from ..config import STYLES, parse_yaml
+from ..config import parse_yaml
 from ..escaping import visible
 from ..judge import Budget, NoPrice, Plan, billed, dollars
 from ..judge.budget import enough
@@ -39,14 +39,12 @@ def parameters(pairs: tuple[tuple[str, str], ...], **limits: float | None) -> di
     return values | options
 
 
-_flight = "Most calls in flight; default: its entry's or server's."
 _pairs: dict[str, Any] = {"nargs": 2, "metavar": "NAME VALUE"}
 _lists = "A YAML file with lists of parameters: each combination is run in a folder of its own."
 parameter = click.option("-p", "pairs", multiple=True, help="A notebook parameter; VALUE is read as YAML.", **_pairs)
 replies = click.option("--store", type=click.Path(path_type=Path), default=paths.REPLIES, help="Folder of replies.")
-concurrency = click.option("--concurrency", type=click.IntRange(1, 1024), help=_flight)
+concurrency = click.option("--concurrency", type=click.IntRange(1, 1024), help="Calls in flight; default: its entry's.")
 timeout_seconds = click.option("--timeout-seconds", type=click.FloatRange(1), help="Of a call; default: its entry's.")
-figure_style = click.option("--figure-style", type=click.Choice(STYLES), default="paper", show_default=True)
 matrix = click.option("--matrix", "grid", type=click.Path(path_type=Path, dir_okay=False), help=_lists)
 
 

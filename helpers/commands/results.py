@@ -16,7 +16,7 @@ from ..config import STYLES, parse_yaml
 from ..config.models import AUDITED
 from ..judge import Budget
 from ..providers.keys import refuse
-from .printing import afforded, concurrency, echo, figure_style, parameter, parameters, replies, timeout_seconds
+from .printing import afforded, concurrency, echo, parameter, parameters, replies, timeout_seconds
 
 _path = click.Path(path_type=Path)
 _runs = "Results of a run, any number of times; NAME begins the names of its macros. Default: the default runs."
@@ -44,7 +44,7 @@ _pages = "The folder of the report: a new one, an empty one, or that of an earli
 @click.option("--to", "folder", type=_path, help="Of the card; default: audit-<model> here.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
 @replies
-@figure_style
+@click.option("--figure-style", type=click.Choice(STYLES), default="paper", show_default=True)
 def audit(
     model: str, base_url: str | None, budget_usd: float | None, only_plan: bool, stored: bool, concurrency: int | None,
     timeout_seconds: float | None, keep_going: bool, folder: Path | None, force: bool, store: Path, figure_style: str,
@@ -181,11 +181,9 @@ def explain(ids: tuple[str, ...], write: bool) -> None:
 @click.option("--random-gold", is_flag=True, help="Rows with a gold were drawn at random: correct win rates by them.")
 @click.option("--seed", type=int, default=42, show_default=True, help="Resampling and sign flips.")
 @click.option("--margin-pp", type=float, default=5.0, show_default=True, help="A hint that changes less is no matter.")
-@click.option("--fail-on", metavar="BIAS,...", help="Exit code 3 where one is shown: position, own_vendor, names.")
+@click.option("--fail-on", default="", metavar="BIAS,...", help="Exit code 3 if shown: position, own_vendor, names.")
 @click.option("--figure-style", type=click.Choice(STYLES), help="Also write all that a paper takes, in this style.")
-def analyze(
-    file: str, out: str | None, force: bool, figure_style: str | None, fail_on: str | None, **options: Any
-) -> None:
+def analyze(file: str, out: str | None, force: bool, fail_on: str, figure_style: str | None, **options: Any) -> None:
     """Compute every number that the verdicts in FILE can carry, and say of each other one what is missing.
 
     FILE: one row a verdict with columns judge, question, candidates, verdict (.csv, .tsv, .jsonl, .json, .parquet), or
@@ -194,18 +192,12 @@ def analyze(
     from ..analyze import analyze as analyze_file, saying
 
     folder = Path(out).expanduser() if out else Path.cwd() / saying.name_of(file)
-    kinds = [each.strip() for each in fail_on.split(",")] if fail_on else []
-    if unknown := [each for each in kinds if each not in saying.ASKED]:
-        raise click.BadParameter(f"{unknown[0]!r}; valid: {', '.join(saying.ASKED)}", param_hint="--fail-on")
-    saying.check(folder, force)
+    saying.check(folder, force, fail_on)
     options["names"] = dict(each.partition("=")[::2] for each in options["names"])
     found = analyze_file(file, **options | {"positive": options["positive"] or ""})
-    echo(f"{saying.summary(found)}\n\nIn {folder}:")
-    for name, words in saying.write(found, folder, force, figure_style or "").items():
-        echo(f"  {name:<24} {words}")
-    biased = [kind for kind in kinds if saying.shown(found, kind)]
-    if biased:
-        echo(f"Shown: {', '.join(biased)} (--fail-on)", err=True)
+    echo(f"{saying.summary(found)}\n")
+    echo(saying.write(found, folder, force, figure_style))
+    if saying.shown(found, fail_on):
         sys.exit(3)
 
 

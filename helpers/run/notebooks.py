@@ -213,7 +213,6 @@ class CollectionParameters(Strict):
 
     results: Names | None = Field(None, description=fault("names"))
     failed: Annotated[list[Choice], Field(min_length=1)] | None = Field(None, description=fault("names"))
-    verdicts: str | None = None
     figure_style: Style = "paper"
     out: str | None = None
 
@@ -239,8 +238,6 @@ def load_collection(name: str, **parameters: Any) -> Collection:
     folders = [Path(each).expanduser().resolve() for each in settled.results or ()]
     if absent := [str(folder) for folder in folders if not folder.is_dir()]:
         raise ConfigError(f"parameters of {name}: results = {', '.join(absent)}: no such folder")
-    if settled.verdicts and not Path(settled.verdicts).expanduser().exists():
-        raise ConfigError(f"parameters of {name}: verdicts = {settled.verdicts}: no such file or folder")
     results = folders or [paths.FIGURES / each for each in names]
     return Collection(name, title, tuple(names), tuple(results), tuple(settled.failed or ()), out, default=not changed)
 
