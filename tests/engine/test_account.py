@@ -24,17 +24,9 @@ from helpers.judge.budget import BudgetReached, cost, worst_case
 from helpers.run import plan
 from helpers.run.asking import budget_of
 from helpers.types import Completion, Model, Price, Request, Usage
-from tests.engine.asking import (
-    MODELS,
-    PROVIDERS,
-    answering,
-    ask,
-    attempts,
-    dearly,
-    requests_to,
-    statuses,
-    within_the_table,
-)
+from tests.engine.asking import MODELS, PROVIDERS, ask, dearly, missing, requests_to
+from tests.engine.traces import attempts, statuses, within_the_table
+from tests.servers.answering import answering
 from tests.servers.behaviours import LINE_KINDS, Behaviour, Call, Fault, Reply, faulty, only, polite, scripted, step
 from tests.servers.providers import Entry, JudgeServer
 
@@ -202,8 +194,7 @@ def test_a_provider_that_counts_too_much_is_believed_and_asked_no_more(serve: An
         patch.setenv("OPENAI_BASE_URL", f"{url}/v1")
         patch.setenv("OPENAI_API_KEY", "not-a-key")
         budget = Budget(0.5)
-        with pytest.raises(Incomplete, match="could bring the cost above"):
-            ask(requests_to(GPT, 10), tmp_path, budget=budget)
+        missing(requests_to(GPT, 10), tmp_path, "could bring the cost above", budget=budget)
     assert len(seen) == 1 and budget.spent == pytest.approx(34e-6 + 0.9)
 
 
@@ -216,9 +207,8 @@ def test_a_model_without_money_stops_alone_and_the_others_go_on(serve: Any, tmp_
     worst = {kind: sum(most(r) for r in requests if r.model == DEAR[kind]) for kind in PROVIDERS}
     limits = {"gpt": worst["openai"], "claude": 2 * worst["anthropic"]}
     budget = Budget(10.0, limits)
-    with pytest.raises(Incomplete) as error:
-        ask(requests, tmp_path, budget=budget)
-    said, rows = str(error.value), {row.model: row for row in budget.account.rows}
+    told = missing(requests, tmp_path, budget=budget)
+    said, rows = told, {row.model: row for row in budget.account.rows}
     assert statuses(tmp_path, DEAR["anthropic"]).count("ok") == statuses(tmp_path, DEAR["google"]).count("ok") == 6
     done = statuses(tmp_path, GPT).count("ok")
     assert 1 <= done <= 3 and f"{6 - done} of 18 replies are still missing" in said
@@ -434,8 +424,7 @@ def test_of_deferred_calls_the_first_goes_alone(late: Any, tmp_path: Path) -> No
     # As above three would fit at once, and the key is wrong for all of them.
     budget = short()
     server = late(budget, only("401"))
-    with pytest.raises(Incomplete, match="9 of 10"):
-        ask([*requests_to(CLAUDE, 1), *requests_to(GPT, 9)], tmp_path, budget=budget)
+    missing([*requests_to(CLAUDE, 1), *requests_to(GPT, 9)], tmp_path, "9 of 10", budget=budget)
     assert budget.refused.is_set() and len(server.calls) == 1
 
 

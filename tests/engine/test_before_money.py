@@ -24,8 +24,9 @@ from helpers.judge.checking import context_of, tokens_at_least, too_long
 from helpers.providers import transport
 from helpers.run import notebooks as run_notebooks
 from helpers.types import Answer, Completion, Model, Price, Question, Request
-from tests.engine.asking import MODELS, addressed, answering, ask, at, body_of, requests_to
+from tests.engine.asking import MODELS, addressed, ask, at, requests_to
 from tests.kernels import recuse
+from tests.servers.answering import answering, body_of
 
 NAME = "05_cognitive_biases"
 SMALL = {"judges": ["gpt_fast"], "biases": ["confirmation"], "question_limit": 3}

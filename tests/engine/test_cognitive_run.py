@@ -23,8 +23,9 @@ from helpers.judge import Budget, OverBudget, judge_all
 from helpers.providers import simulated
 from helpers.run.sources import questions_of
 from helpers.types import Answer, Experiment, Judgment, Model, Pull, Question, Request, Trial
-from tests.engine.asking import MODELS, PROVIDERS, FakeClock
+from tests.engine.asking import MODELS, PROVIDERS
 from tests.engine.test_three_sdks import FOUR, asked, four_models
+from tests.engine.virtual import FakeClock
 from tests.hostile import PLANTED, corpus
 from tests.servers import judging
 from tests.servers.behaviours import Call, Reply, polite, quoting, step

@@ -24,8 +24,10 @@ from helpers.config import experiment_names
 from helpers.judge import Budget, judge_all, judgments, make_plan
 from helpers.judge.budget import bounds
 from helpers.types import Model, Request, Trial
-from tests.engine.asking import MODELS, answering, attempts
+from tests.engine.asking import MODELS
+from tests.engine.traces import attempts
 from tests.runs import settled
+from tests.servers.answering import answering
 from tests.servers.behaviours import Call, Reply
 
 JUDGE = Model("sim", "simulated", "sim-1", "claude")

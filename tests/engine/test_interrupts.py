@@ -24,7 +24,8 @@ from helpers.judge.terminal import Progress
 from helpers.providers import Clock, Stopped
 from helpers.run.kernels import begin_process
 from helpers.types import Model, Request
-from tests.engine.asking import MODELS, PROVIDERS, ask, attempts, requests_to, statuses
+from tests.engine.asking import MODELS, PROVIDERS, ask, requests_to
+from tests.engine.traces import attempts, statuses
 from tests.engine.worker import start
 from tests.servers.behaviours import Call, Fault, Reply, only, polite, scripted
 from tests.servers.providers import JudgeServer

@@ -17,9 +17,11 @@ import pytest
 from helpers import store
 from helpers.judge import Budget, complete_all
 from helpers.types import Completion, Request
-from tests.engine.asking import MODELS, FakeClock, ask, attempts, requests_to, set_environment, statuses
+from tests.engine.asking import MODELS, ask, requests_to, set_environment
 from tests.engine.killing import CONCURRENCY, HURRIED, LIMIT, RETRIED, SLOW, account, end_and_resume
 from tests.engine.test_store import filled
+from tests.engine.traces import attempts, statuses
+from tests.engine.virtual import FakeClock
 from tests.engine.worker import start
 from tests.servers.behaviours import Call, Fault, Reply, faulty, polite
 

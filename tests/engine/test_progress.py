@@ -28,7 +28,8 @@ from helpers.run.asking import resumable
 from helpers.run.kernels import drafting
 from helpers.types import Completion, Judgment, Model, Price, Request, Trial, Usage
 from helpers.verdicts import unwrapped
-from tests.engine.asking import MODELS, requests_to, statuses
+from tests.engine.asking import MODELS, requests_to
+from tests.engine.traces import statuses
 from tests.servers.behaviours import Call, Reply
 
 

@@ -19,7 +19,7 @@ from helpers.providers import Clock
 from helpers.run import Asked, ask, control_gap, control_records, costs, plan, provenance
 from helpers.run.control import Control, partnered, place_of
 from helpers.types import Experiment, Judgment, Model, Request, Trial
-from tests.engine.asking import FakeClock
+from tests.engine.virtual import FakeClock
 from tests.servers import judging
 from tests.servers.behaviours import Call, Fault, Reply, scripted
 from tests.servers.judging import nonce_of

@@ -7,9 +7,10 @@ import json
 import random
 import selectors
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 
 from helpers.providers import Clock, Failure, Sent, session
 from helpers.types import Completion, Model, Request, Usage
+from tests.servers.behaviours import Behaviour, Call, Fault, Reply
 
 
 class _Jump(selectors.SelectSelector):
@@ -30,6 +32,37 @@ class _Jump(selectors.SelectSelector):
         assert timeout is not None, "everybody waits for somebody else"
         self.time += timeout
         return super().select(0)
+
+
+class FakeClock:
+    """Time that passes only by sleeping; many sleepers sleep at the same time. `slept` holds every wish, in order."""
+
+    def __init__(self, jitter: float = 0.5) -> None:
+        self.time, self.slept, self.share = 0.0, [], jitter
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        until = self.time + seconds
+        await asyncio.sleep(0)
+        self.time = max(self.time, until)
+
+    def clock(self) -> Clock:
+        return Clock(now=lambda: self.time, sleep=self.sleep, wall=lambda: 1.7e9 + self.time, jitter=lambda: self.share)
+
+
+def timed(came: list[float], clock: FakeClock, behaviour: Behaviour) -> Behaviour:
+    """A behaviour that writes down by our clock when each request came."""
+
+    def behave(call: Call) -> Reply | Fault:
+        came.append(clock.time)
+        return behaviour(call)
+
+    return behave
+
+
+def gaps(came: Sequence[float]) -> list[float]:
+    """The seconds between one request and the next."""
+    return [round(later - earlier, 6) for earlier, later in pairwise(came)]
 
 
 def run(scene: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
