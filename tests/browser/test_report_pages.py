@@ -119,8 +119,6 @@ def test_the_keyboard_goes_past_the_links_and_is_always_seen(report: Path, visit
     heard.nothing()
 
 
-# --- light and dark ---------------------------------------------------------------------------------------------------
-
 GROUND = "getComputedStyle(document.body).backgroundColor"
 
 

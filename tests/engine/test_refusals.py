@@ -107,9 +107,7 @@ def test_other_statuses_are_no_filter_whatever_their_words(serve: Any, tmp_path:
 
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize(("status", "name"), [("403", "forbidden"), ("404", "not_found"), ("400", "bad_request")])
-def test_a_refusal_without_a_reason_ends_one_call(
-    serve: Any, tmp_path: Path, kind: str, status: str, name: str
-) -> None:
+def test_a_refusal_without_reason_ends_one_call(serve: Any, tmp_path: Path, kind: str, status: str, name: str) -> None:
     server = serve(to_some([4], Fault(status)))
     model = at(server.url, kind)
     missing(requests_to(model, 10), tmp_path, rf"1 of 10 replies are still missing:\n  {model.name}: 1 x {name}")
@@ -136,9 +134,7 @@ def test_a_call_that_is_refused_only_once_is_answered(serve: Any, tmp_path: Path
 @pytest.mark.parametrize(
     ("status", "advice"), [("403", "refused the key|asks for a key"), ("404", "model_id|base_url")]
 )
-def test_three_calls_in_a_row_that_are_refused_end_the_model(
-    serve: Any, tmp_path: Path, kind: str, status: str, advice: str
-) -> None:
+def test_three_refusals_in_a_row_end_the_model(serve: Any, tmp_path: Path, kind: str, status: str, advice: str) -> None:
     server = serve(lambda call: polite(call) if call.n < 5 else Fault(status))
     model = at(server.url, kind)
     missing(requests_to(model, 50), tmp_path, advice, concurrency=1)
@@ -148,9 +144,7 @@ def test_three_calls_in_a_row_that_are_refused_end_the_model(
 
 
 @pytest.mark.parametrize(("concurrency", "burst"), [(1, 2), (4, 3), (16, 3), (16, 8)])
-def test_a_burst_of_refusals_that_passes_stops_nothing(
-    serve: Any, tmp_path: Path, concurrency: int, burst: int
-) -> None:
+def test_a_burst_of_refusals_stops_nothing(serve: Any, tmp_path: Path, concurrency: int, burst: int) -> None:
     server = serve(lambda call: Fault("403") if 20 <= call.n < 20 + burst else polite(call))
     model = at(server.url, "own")
     assert len(ask(requests_to(model, 60), tmp_path, concurrency=concurrency)) == 60
@@ -159,9 +153,7 @@ def test_a_burst_of_refusals_that_passes_stops_nothing(
 @pytest.mark.parametrize(
     ("count", "bad"), [(30, dict.fromkeys(range(2, 30, 3), "403")), (8, {2: "400", 3: "400", 4: "403"})]
 )
-def test_refusals_between_replies_never_end_a_model(
-    serve: Any, tmp_path: Path, count: int, bad: dict[int, str]
-) -> None:
+def test_refusals_between_replies_end_no_model(serve: Any, tmp_path: Path, count: int, bad: dict[int, str]) -> None:
     server = serve(lambda call: step(bad.get(int(call.prompt.split()[3])), call))
     model = at(server.url, "own")
     missing(requests_to(model, count), tmp_path, f"{len(bad)} of {count}", concurrency=1)

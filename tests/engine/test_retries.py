@@ -360,9 +360,6 @@ def test_half_a_character_in_a_reply_becomes_a_mark_that_prompts_can_hold(serve:
         Request(model, reply.text).key.encode()
 
 
-# --- proxies and files of passwords -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_proxy_is_used_and_no_password_of_a_netrc_file_is_sent(
     provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

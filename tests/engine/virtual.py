@@ -116,8 +116,8 @@ async def ask_all(
 
 
 #: What a service does with the n-th attempt (from 1) of a call that comes at a time: the seconds that this takes, and
-#: how many tokens it has read (None: ten) or why it fails.
-Behave = Callable[[Request, int, float], tuple[float, float | Failure | None]]
+#: how many tokens it has read (None: ten), what it says instead of the prompt, or why it fails.
+Behave = Callable[[Request, int, float], tuple[float, float | str | Failure | None]]
 
 
 @dataclass
@@ -138,7 +138,8 @@ class Scripted:
         await asyncio.sleep(seconds)
         if isinstance(read, Failure):
             raise read
-        return Sent(json.dumps({"text": request.prompt, "read": self.usage.input if read is None else read}))
+        text, read = (read, None) if isinstance(read, str) else (request.prompt, read)
+        return Sent(json.dumps({"text": text, "read": self.usage.input if read is None else read}))
 
     def read(self, raw: str) -> Completion:
         """The reply in a body."""

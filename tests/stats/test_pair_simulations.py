@@ -139,9 +139,6 @@ def test_where_noise_differs_by_judge_the_effect_is_not_identified_but_both_cont
         assert exact(claimed.sum(), runs)[0] <= 0.05, f"{judge}: {claimed.sum()} of {runs}"
 
 
-# --- (b) self-preference driven by recognition ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("runs", [FAST, SLOW])
 def test_self_preference_is_found_and_its_mitigation_grows_with_the_dose(runs: int) -> None:
     found = replications("recognition", runs)
@@ -151,9 +148,6 @@ def test_self_preference_is_found_and_its_mitigation_grows_with_the_dose(runs: i
         assert 0.5 < doses[0] < doses[1] < doses[2], f"{judge}: {doses}"
     false = np.any([found["holm", judge][:, 0] < 0.05 for judge in ("deepseek", "llama")], axis=0)
     assert exact(false.sum(), runs)[0] <= 0.05, f"a judge without self-preference was named in {false.sum()} of {runs}"
-
-
-# --- (c) a judge that is merely weak ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("runs", [FAST, SLOW])

@@ -94,9 +94,6 @@ def test_a_flip_rate_less_the_one_foreseen_from_stability_calls_coins_order_boun
     assert ((coins["bias"] - 0.125).abs() <= room).all()
 
 
-# --- (b) judges that favour a place -----------------------------------------------------------------------------------
-
-
 def test_ten_points_are_planted() -> None:
     assert truth(GameWorld(BIASED), "primacy")["first_position_effect"] == pytest.approx(0.10, abs=0.001)
     known = truth(GameWorld(BIASED), "wobbly")
