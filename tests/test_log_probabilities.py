@@ -27,8 +27,8 @@ from helpers.providers import openai
 from helpers.providers.transport import tokens_of
 from helpers.run.sources import questions_of
 from helpers.types import PAIRWISE, Answer, Completion, Judgment, Model, Request, Trial, Verdict
-from tests.engine.asking import answering
 from tests.runs import one
+from tests.servers.answering import answering
 
 NONCE = "5eed1234"
 MODEL = Model("m", "openai", "m-1", "v", base_url="http://127.0.0.1:1/v1", revision={}, logprobs=20)

@@ -27,8 +27,8 @@ from tests.browser.conftest import PATIENCE, listen, until
 
 NOTEBOOKS = available()
 EVERY = (*NOTEBOOKS, "your_verdicts")
-#: Of rankings, and of the simplest experiment: the notebooks that `make test` runs.
-QUICK = ("01_mt_bench_blind", "06_verbosity_style")
+#: Of the simplest experiment that asks, with an explorer: the notebook that `make test` runs.
+QUICK = ("06_verbosity_style",)
 TOKEN = "of-this-test"
 #: Seconds that a server may take to answer, and without anybody's request to end by itself.
 STARTING, IDLE = 180, 900

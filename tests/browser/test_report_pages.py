@@ -19,15 +19,19 @@ from tests.report_pages import ATTACKS, hostile_book, results, small_verdicts, w
 from tests.test_report import PAGES
 from tests.test_report_hostile import hostile_rows
 
-#: All pages are looked at in the first two, which differ in size and in colours; some of each kind in the others too.
+#: All pages are looked at in the first two, which differ in size and in colours; some of each kind in the others too,
+#: where time is no matter.
 LOOKS = [("desktop", "light"), ("phone", "dark"), ("desktop", "dark"), ("phone", "light")]
+LATER = [(), (), pytest.mark.slow, pytest.mark.slow]
 SOME = ("index.html", "verdicts.html", "mt_bench_blind.html", "glossary.html")
 LOOKED_AT = [
     pytest.param(name, *look, marks=() if at < 2 and name in SOME else pytest.mark.slow)
     for at, look in enumerate(LOOKS)
     for name in (PAGES if at < 2 else SOME)
 ]
-every_look = pytest.mark.parametrize(("size", "scheme"), LOOKS)
+every_look = pytest.mark.parametrize(
+    ("size", "scheme"), [pytest.param(*look, marks=marks) for look, marks in zip(LOOKS, LATER, strict=True)]
+)
 
 
 @pytest.fixture(scope="session")
@@ -114,8 +118,6 @@ def test_the_keyboard_goes_past_the_links_and_is_always_seen(report: Path, visit
     assert {"experiment", "judge", "marks", "condition", "search", "page"} <= set(names)
     heard.nothing()
 
-
-# --- light and dark ---------------------------------------------------------------------------------------------------
 
 GROUND = "getComputedStyle(document.body).backgroundColor"
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.engine.asking import MODELS, attempts
+from tests.engine.asking import MODELS
+from tests.engine.traces import attempts
 from tests.engine.worker import start
 from tests.servers.behaviours import TRANSIENT, Fault, Step
 from tests.servers.providers import JudgeServer

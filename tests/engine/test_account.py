@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import re
 import subprocess
 import sys
-import threading
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +15,15 @@ import pytest
 
 from helpers import paths, store
 from helpers.config import ConfigError, load_experiment, load_models
-from helpers.judge import UNWRITTEN, Account, Budget, Incomplete, OverBudget, Spending, complete_all, earlier, make_plan
+from helpers.judge import UNWRITTEN, Account, Budget, Incomplete, OverBudget, Spending, earlier, make_plan
 from helpers.judge.budget import BudgetReached, cost, worst_case
 from helpers.run import plan
 from helpers.run.asking import budget_of
 from helpers.types import Completion, Model, Price, Request, Usage
-from tests.engine.asking import (
-    MODELS,
-    PROVIDERS,
-    answering,
-    ask,
-    attempts,
-    dearly,
-    requests_to,
-    statuses,
-    within_the_table,
-)
-from tests.servers.behaviours import LINE_KINDS, Behaviour, Call, Fault, Reply, faulty, only, polite, scripted, step
-from tests.servers.providers import Entry, JudgeServer
+from tests.engine.asking import MODELS, PROVIDERS, ask, dearly, requests_to
+from tests.engine.traces import statuses, within_the_table
+from tests.servers.behaviours import LINE_KINDS, Call, Fault, Reply, faulty, only, polite, scripted
+from tests.servers.providers import Entry
 
 #: US dollars for a million tokens: the three differ, so that an amount in the wrong row shows.
 PRICES = {"openai": Price(1.0, 10.0), "anthropic": Price(2.0, 30.0), "google": Price(3.0, 50.0)}
@@ -131,31 +118,7 @@ def test_replies_of_this_run_are_told_from_those_that_were_there(serve: Any, tmp
 # --- attempts that nobody hears of any more -------------------------------------------------------------------------
 
 
-async def _cancelled(requests: list[Request], folder: Path, budget: Budget, ready: Callable[[], bool]) -> None:
-    run = asyncio.create_task(complete_all(requests, folder=folder, budget=budget, show=False, concurrency=4))
-    while not ready():
-        await asyncio.sleep(0.01)
-    run.cancel()
-    await asyncio.sleep(0.05)  # a first interrupt waits for what is in flight
-    run.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await run
-
-
-def test_calls_that_are_cut_off_count_at_the_most_that_they_can_cost(serve: Any, tmp_path: Path) -> None:
-    server = serve(lambda call: step(Fault("slow", seconds=20.0) if call.n else Reply("x" * 40), call))
-    budget, requests = Budget(1.0), requests_to(GPT, 8)
-    asyncio.run(_cancelled(requests, tmp_path, budget, lambda: len(server.calls) == 5))
-    [row] = budget.account.rows
-    assert (row.attempts, row.maybe_billed, row.reserved) == (5, 4, 0.0)
-    assert row.maybe_billed_usd == pytest.approx(4 * most(requests[0]), abs=1e-12)
-    assert row.usd == pytest.approx(row.maybe_billed_usd + billed(server.calls[:1]), abs=1e-12)
-    assert row.usd >= billed(server.calls)
-
-
-def test_an_attempt_ended_by_our_fault_stays_reserved(
-    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_attempt_ended_by_our_fault_is_reserved(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     serve()
     monkeypatch.setattr("helpers.providers.openai.read", lambda raw: 1 // 0)
     budget, requests = Budget(1.0), requests_to(GPT, 3)
@@ -167,9 +130,7 @@ def test_an_attempt_ended_by_our_fault_stays_reserved(
     assert row.usd == row.maybe_billed_usd == pytest.approx(most(requests[0]), abs=1e-12)
 
 
-def test_a_reply_that_the_disk_does_not_take_is_paid_all_the_same(
-    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reply_that_the_disk_refuses_is_paid(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server, budget = serve(only(Reply("x" * 40))), Budget(1.0)
 
     def full(*_: object) -> None:
@@ -193,43 +154,7 @@ def test_the_same_request_sent_again_by_the_same_budget_is_two_attempts() -> Non
     assert row.usd == pytest.approx(most(request) + 11e-6, abs=1e-15)
 
 
-def test_a_provider_that_counts_too_much_is_believed_and_asked_no_more(serve: Any, tmp_path: Path) -> None:
-    reply = {"role": "assistant", "content": "Yes.", "refusal": None}
-    usage = {"prompt_tokens": 34, "completion_tokens": 90_000}
-    body = {"choices": [{"index": 0, "message": reply, "finish_reason": "stop"}], "usage": usage, "model": "m"}
-    seen: list[str] = []
-    with answering(json.dumps(body), seen) as url, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPENAI_BASE_URL", f"{url}/v1")
-        patch.setenv("OPENAI_API_KEY", "not-a-key")
-        budget = Budget(0.5)
-        with pytest.raises(Incomplete, match="could bring the cost above"):
-            ask(requests_to(GPT, 10), tmp_path, budget=budget)
-    assert len(seen) == 1 and budget.spent == pytest.approx(34e-6 + 0.9)
-
-
 # --- budgets of single models ---------------------------------------------------------------------------------------
-
-
-def test_a_model_without_money_stops_alone_and_the_others_go_on(serve: Any, tmp_path: Path) -> None:
-    server = serve(scripted(["truncated"], only(Reply("x" * 400))))
-    requests = to_all(6)
-    worst = {kind: sum(most(r) for r in requests if r.model == DEAR[kind]) for kind in PROVIDERS}
-    limits = {"gpt": worst["openai"], "claude": 2 * worst["anthropic"]}
-    budget = Budget(10.0, limits)
-    with pytest.raises(Incomplete) as error:
-        ask(requests, tmp_path, budget=budget)
-    said, rows = str(error.value), {row.model: row for row in budget.account.rows}
-    assert statuses(tmp_path, DEAR["anthropic"]).count("ok") == statuses(tmp_path, DEAR["google"]).count("ok") == 6
-    done = statuses(tmp_path, GPT).count("ok")
-    assert 1 <= done <= 3 and f"{6 - done} of 18 replies are still missing" in said
-    assert f"{6 - done} x the next call could bring the cost above budget_usd[gpt]={limits['gpt']:.4f}" in said
-    assert "claude: " not in said and "gemini: " not in said
-    for model in DEAR.values():
-        sent = [entry for entry in server.calls if entry.model == model.model_id]
-        assert billed(sent) <= rows[model.name].usd <= limits.get(model.name, budget.limit) + 1e-9
-    more = sum(sorted(most(r) for r in requests if r.model == GPT)[: 6 - done])
-    assert f"What is missing could cost up to ${math.ceil(more * 1e4) / 1e4:.4f} more" in said, "that can be paid next"
-    assert said.endswith(str(budget.account))
 
 
 def test_a_plan_above_the_budget_of_one_model_is_refused_with_its_name(serve: Any, tmp_path: Path) -> None:
@@ -337,106 +262,12 @@ def test_a_notebook_out_of_money_fails_and_the_same_command_completes_it(serve: 
     assert f"Not in it: {12 - asked} replies that were asked before" in whole.stderr
 
 
-# --- calls that wait --------------------------------------------------------------------------------------------------
+# --- what reserve would say -------------------------------------------------------------------------------------------
 
 #: By hand, for prompts of requests_to: 34 bytes and 200 tokens around them at $1, 100 at $10 a million ...
 GPT_CALL = (34 + 200) * 1e-6 + 100 * 10e-6
 #: ... and 34 bytes and 100 tokens at $2, 100 at $30.
 CLAUDE_CALL = (34 + 100) * 2e-6 + 100 * 30e-6
-
-
-@dataclass
-class Watched(Budget):
-    """A budget that tells when it refused an attempt, and how many of GPT's it let be in flight at once."""
-
-    refused: threading.Event = field(default_factory=threading.Event)
-    most: int = 0
-
-    def reserve(self, request: Request) -> None:
-        try:
-            super().reserve(request)
-        except BudgetReached:
-            self.refused.set()
-            raise
-        self.most = max(self.most, sum(each.model == GPT for each, _ in self._open.values()))
-
-
-@pytest.fixture
-def late(serve: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Watched, Behaviour], JudgeServer]:
-    """Starts Anthropic's server, which answers when the budget has refused a call, and OpenAI's, which it returns."""
-
-    def start(budget: Watched, behave: Behaviour) -> JudgeServer:
-        def wait(call: Call) -> Reply | Fault:
-            assert budget.refused.wait(120)
-            return Reply("x" * 40)
-
-        server = serve(behave)
-        serve(wait)
-        monkeypatch.setenv("OPENAI_BASE_URL", server.env()["OPENAI_BASE_URL"])
-        return server
-
-    return start
-
-
-def short() -> Watched:
-    """A budget that Claude's call all but fills: no call of GPT's fits beside it."""
-    return Watched(CLAUDE_CALL + 0.9 * GPT_CALL, planned=True)
-
-
-def tries(folder: Path, key: str) -> list[tuple[int, str]]:
-    """Number and status of each attempt of a request of GPT's."""
-    return [(each["attempt"], each["status"]) for each in attempts(folder, GPT) if each["key"] == key]
-
-
-@pytest.mark.parametrize(
-    ("fault", "beside", "came"),
-    [
-        # The first attempt fits beside the other call, the second does not, and afterwards there is money for eight.
-        ("truncated", 1.8, ["maybe_billed"] * 6),
-        ("broken_json", 1.8, ["bad_envelope"] * 6),
-        ("empty", 1.0, ["empty", "ok"]),  # costs next to nothing; the second one counts as said
-    ],
-)
-def test_a_call_that_waited_for_money_has_no_tries_more_and_numbers_that_go_on(
-    late: Any, tmp_path: Path, fault: str, beside: float, came: list[str]
-) -> None:
-    budget, dear = Watched(3 * CLAUDE_CALL + beside * GPT_CALL), replace(CLAUDE, price=Price(6.0, 90.0))
-    server = late(budget, only(fault))
-    [doomed] = requests_to(GPT, 1)
-    with suppress(Incomplete):
-        ask([doomed, *requests_to(dear, 1)], tmp_path, budget=budget)
-    assert budget.refused.is_set(), "it had to wait"
-    assert tries(tmp_path, doomed.key) == list(enumerate(came, 1))
-    assert server.count(billed=True) == len(server.calls) == len(came)
-    assert budget.spent + GPT_CALL <= budget.limit, "it was not the money that ended it"
-
-
-def test_a_call_that_only_waited_for_its_first_attempt_is_asked_for_the_first_time(late: Any, tmp_path: Path) -> None:
-    budget = short()
-    late(budget, scripted(["truncated"]))
-    [request] = requests_to(GPT, 1)
-    # Its address has no other call: the one that sets the money aside has to be asked first.
-    assert len(ask([*requests_to(CLAUDE, 1), request], tmp_path, budget=budget)) == 2
-    assert tries(tmp_path, request.key) == [(1, "maybe_billed"), (2, "ok")]
-
-
-def test_deferred_calls_are_asked_side_by_side_as_far_as_the_money_goes(late: Any, tmp_path: Path) -> None:
-    requests = requests_to(GPT, 9)
-    # Nothing fits beside the other call; it costs a tenth of what was set aside for it, and then three fit.
-    budget = short()
-    server = late(budget, only(Reply("Yes.")))
-    assert len(ask([*requests_to(CLAUDE, 1), *requests], tmp_path, budget=budget)) == 10
-    assert len(server.calls) == 9 and {tuple(tries(tmp_path, r.key)) for r in requests} == {((1, "ok"),)}
-    assert budget.most == 3 and budget.reserved == 0.0
-
-
-def test_of_deferred_calls_the_first_goes_alone(late: Any, tmp_path: Path) -> None:
-    # As above three would fit at once, and the key is wrong for all of them.
-    budget = short()
-    server = late(budget, only("401"))
-    with pytest.raises(Incomplete, match="9 of 10"):
-        ask([*requests_to(CLAUDE, 1), *requests_to(GPT, 9)], tmp_path, budget=budget)
-    assert budget.refused.is_set() and len(server.calls) == 1
 
 
 def reached(budget: Budget, request: Request) -> BudgetReached | None:

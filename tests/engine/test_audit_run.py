@@ -47,9 +47,7 @@ def facts(tmp_path: Path, to: str = "card") -> dict[str, Any]:
     return json.loads((tmp_path / to / "card.json").read_text())
 
 
-def test_planted_biases_are_found_within_planned_cost(
-    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_planted_biases_are_found_as_planned(serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     server = serve(served(BIASED), asked=dearly)
     planned = run(tmp_path, server.url, *PRICE, "--plan")
     assert planned.exit_code == 0 and not server.calls and not (tmp_path / "card").exists()
@@ -154,9 +152,7 @@ def test_a_server_that_fails_on_the_way_costs_nothing_twice(serve: Any, tmp_path
         pytest.param("prose", "unparsed", marks=pytest.mark.slow),
     ],
 )
-def test_a_judge_that_gives_no_verdicts_is_counted_and_named(
-    serve: Any, tmp_path: Path, kind: str, outcome: str
-) -> None:
+def test_a_judge_without_verdicts_is_counted_and_named(serve: Any, tmp_path: Path, kind: str, outcome: str) -> None:
     prose = Reply("A fair comparison is not possible here.")
     server = serve(only(prose if kind == "prose" else kind))
     done = run(tmp_path, server.url, "--keep-going")
@@ -215,26 +211,32 @@ def test_what_cannot_be_used_is_told_before_anything_is_asked(serve: Any, tmp_pa
     assert not server.calls and [each.name for each in (tmp_path / "card").iterdir()] == ["thesis.tex"]
 
 
-def test_no_card_of_another_is_replaced_no_key_shown(
+def test_a_card_is_named_after_its_model_shows_no_key_and_is_not_replaced(
     serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_SERVER_KEY", "not-a-key-of-mine-0123456789")
-    server = serve(served({}))
-    assert run(tmp_path, server.url, "--api-key-env", "MY_SERVER_KEY").exit_code == 0
-    words = ["audit", "--model", "sim_gpt_fast", "--store", str(tmp_path / "r"), "--to", str(tmp_path / "card")]
-    other = CliRunner().invoke(main, words)
-    assert "the card of audit_own_judge-7b" in str(other.exception)
+    monkeypatch.chdir(tmp_path)
+    at = ("--base-url", f"{serve(served({})).url}/v1", "--model", "own/Judge-7B", "--store", str(tmp_path / "replies"))
+    assert CliRunner().invoke(main, ["audit", *at, "--api-key-env", "MY_SERVER_KEY"]).exit_code == 0
+    card = tmp_path / "audit-own_judge-7b"
+    assert (card / "card.md").is_file()
+    words = ["audit", "--model", "sim_gpt_fast", "--store", str(tmp_path / "r"), "--to", str(card)]
+    assert "the card of audit_own_judge-7b" in str(CliRunner().invoke(main, words).exception)
     for path in [*tmp_path.rglob("*.json*"), *tmp_path.rglob("*.md")]:
         assert "not-a-key-of-mine" not in path.read_text()
 
 
-def test_without_a_folder_the_card_is_named_after_the_model(
-    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    at = ("--base-url", f"{serve(served({})).url}/v1", "--model", "own/Judge-7B", "--store", str(tmp_path / "replies"))
-    assert CliRunner().invoke(main, ["audit", *at]).exit_code == 0
-    assert (tmp_path / "audit-own_judge-7b" / "card.md").is_file()
+def test_where_no_card_can_be_made_none_is_and_no_file_is_touched(tmp_path: Path) -> None:
+    target = tmp_path / "thesis"
+    target.mkdir()
+    (target / "card.md").write_text("mine")
+    common = ["--store", str(tmp_path / "r"), "--stored", "--to"]
+    done = CliRunner().invoke(main, ["audit", "--model", "sim_gpt_fast", "--plan", *common, str(target)])
+    assert done.exit_code == 2 and "leave out one of them" in done.output
+    assert [each.name for each in target.iterdir()] == ["card.md"] and (target / "card.md").read_text() == "mine"
+    done = CliRunner().invoke(main, ["audit", "--model", "gpt_6_luna", *common, str(tmp_path / "c")])
+    assert isinstance(done.exception, ValueError) and "no reply of gpt_6_luna" in str(done.exception)
+    assert not (tmp_path / "c").exists()
 
 
 def test_another_address_without_a_revision_is_another_judge_and_with_one_the_same() -> None:
@@ -247,9 +249,7 @@ def test_another_address_without_a_revision_is_another_judge_and_with_one_the_sa
     assert key(one, revision="main") == key(two, revision="main") != key(one, revision="int8")
 
 
-def test_limits_of_other_addresses_than_the_judge_s_are_no_fault(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_limits_of_other_addresses_are_no_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from helpers.audit import running
     from helpers.config import load_limits
 
@@ -260,23 +260,6 @@ def test_limits_of_other_addresses_than_the_judge_s_are_no_fault(
     limits.write_text("http://127.0.0.1:8765/v1: {requests_per_minute: 120}\n")
     with pytest.raises(ConfigError, match="no base_url of models"):
         room.judge_of("m", "http://127.0.0.1:9000/v1")
-
-
-def test_stored_and_plan_exclude_each_other_and_touch_no_file(tmp_path: Path) -> None:
-    target = tmp_path / "thesis"
-    target.mkdir()
-    (target / "card.md").write_text("mine")
-    words = ["audit", "--model", "sim_gpt_fast", "--plan", "--stored", "--store", str(tmp_path), "--to", str(target)]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 2 and "leave out one of them" in done.output
-    assert [each.name for each in target.iterdir()] == ["card.md"] and (target / "card.md").read_text() == "mine"
-
-
-def test_where_nothing_is_stored_there_is_no_card(tmp_path: Path) -> None:
-    words = ["audit", "--model", "gpt_6_luna", "--stored", "--store", str(tmp_path / "r"), "--to", str(tmp_path / "c")]
-    done = CliRunner().invoke(main, words)
-    assert isinstance(done.exception, ValueError) and "no reply of gpt_6_luna" in str(done.exception)
-    assert not (tmp_path / "c").exists()
 
 
 @pytest.mark.parametrize("amount", ["nan", "inf"])
@@ -301,9 +284,7 @@ def test_the_card_of_the_same_name_at_another_address_is_not_replaced(serve: Any
     assert run(tmp_path, one.url).exit_code == 0  # its own card is made again
 
 
-def test_limits_and_parameters_of_the_command_line_reach_the_judge(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_limits_and_parameters_reach_the_judge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     judges: list[Model] = []
 
     async def seen(battery: Any, judge: Model, *_: Any, **__: Any) -> Any:

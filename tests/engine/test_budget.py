@@ -18,10 +18,11 @@ from helpers.judge.budget import BudgetReached, bounds, cost, dollars, own_serve
 from helpers.providers import Failure
 from helpers.types import Completion, Model, Price, Request, Usage
 from tests.engine import virtual
-from tests.engine.asking import MODELS, PROVIDERS, answering, ask, at, dearly, requests_to, statuses, without_keys
+from tests.engine.asking import MODELS, PROVIDERS, ask, at, dearly, missing, requests_to
+from tests.engine.traces import attempts, statuses, without_keys
 from tests.engine.virtual import Scripted, provider
-from tests.servers.behaviours import Reply, only, scripted
-from tests.servers.providers import JudgeServer
+from tests.servers.answering import answering
+from tests.servers.behaviours import Reply, only
 
 #: A dollar for a million tokens read, ten for a million written: one call of requests_to(PRICED, ...) reads at most the
 #: 25 bytes of its prompt, the 9 of its system text and 200 tokens around them, and writes at most 100 tokens.
@@ -33,9 +34,7 @@ ONE_CALL = (25 + 9 + 200) * 1e-6 + 100 * 10e-6
 
 
 @pytest.mark.parametrize(("count", "share", "fit"), [(10, 0.999, 9), (1000, 0.5, 500)])
-def test_a_plan_above_the_budget_is_refused_first(
-    serve: Any, tmp_path: Path, count: int, share: float, fit: int
-) -> None:
+def test_a_plan_above_the_budget_is_refused(serve: Any, tmp_path: Path, count: int, share: float, fit: int) -> None:
     server, requests = serve(), requests_to(PRICED, count)
     worst = sum(len(r.prompt.encode()) + len("Be brief.") + 200 for r in requests) * 1e-6 + count * 100 * 10e-6
     budget = Budget(share * worst)
@@ -121,38 +120,7 @@ def test_a_bound_is_never_below_what_is_counted(serve: Any, tmp_path: Path, kind
 # --- while they run ---------------------------------------------------------------------------------------------------
 
 
-def _billed(server: JudgeServer) -> float:
-    """What the worst provider bills: every answer that it produced, whether it arrived or not."""
-    return sum(entry.input_tokens * 1e-6 + entry.output_tokens * 10e-6 for entry in server.calls if entry.billed)
-
-
-@pytest.mark.parametrize("concurrency", [1, 4, 16])
-def test_retries_that_are_billed_never_pass_the_limit(serve: Any, tmp_path: Path, concurrency: int) -> None:
-    server = serve(scripted(["truncated"], only(Reply("x" * 400))))
-    budget, requests = Budget(10 * ONE_CALL), requests_to(PRICED, 10)
-    with pytest.raises(Incomplete) as error:
-        ask(requests, tmp_path, budget=budget, concurrency=concurrency)
-    said = str(error.value)
-    told = re.search(
-        r"above budget_usd=0\.0123 \(\$([0-9.]+) spent, \$([0-9.]+) reserved, \$([0-9.]+) left; "
-        r"the call could cost up to \$0\.0013\)",
-        said,
-    )
-    then, reserved, there = (float(amount) for amount in told.groups())
-    assert then <= budget.spent + 1.0001e-4 and budget.limit - then < ONE_CALL, "what was in flight could not pay it"
-    assert there <= budget.limit - then - reserved + 2.0001e-4
-    assert _billed(server) <= budget.spent <= budget.limit
-    done = statuses(tmp_path, PRICED).count("ok")
-    assert f"{10 - done} of 10 replies are still missing" in said and f"{10 - done} x the next call" in said
-    assert 1 <= done <= 5, "two calls for each reply, and money for ten"
-    kept = asyncio.run(complete_all(requests, folder=tmp_path, ask=False))
-    assert len(kept) == done, "what was paid for is kept"
-    before = len(server.calls)
-    assert len(ask(requests, tmp_path, budget=Budget(3 * 10 * ONE_CALL))) == 10
-    assert len(server.calls) - before <= 2 * (10 - done)
-
-
-def test_what_costs_nothing_is_asked_also_where_a_bill_was_above_its_worst_case() -> None:
+def test_what_costs_nothing_is_asked_also_after_too_large_a_bill() -> None:
     budget, [paid, further] = Budget(ONE_CALL), requests_to(PRICED, 2)
     [free] = requests_to(MODELS["own"], 1)
     free = replace(free, model=replace(free.model, base_url="http://127.0.0.1:8000/v1"))
@@ -244,18 +212,10 @@ def test_calls_to_a_server_of_ones_own_cost_nothing(address: str | None, own: bo
             cost(model, 1, 1)
 
 
-def test_own_servers_are_asked_without_a_budget(serve: Any, tmp_path: Path) -> None:
-    server, budget = serve(scripted(["truncated"])), Budget(0.0)
-    assert len(ask(requests_to(at(server.url, "own"), 5), tmp_path, budget=budget)) == 5
-    assert budget.spent == 0.0
-
-
 # --- keys -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_missing_key_is_named_with_its_models_first(
-    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_key_is_named_with_its_models(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = serve()
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     monkeypatch.setenv("GEMINI_API_KEY", " \n")
@@ -290,14 +250,13 @@ def test_a_key_goes_to_its_own_provider_only(monkeypatch: pytest.MonkeyPatch, tm
     with answering("{}", seen) as url:
         there = replace(MODELS[kind], base_url=url, revision={})
         for model in (there, replace(there, name="named", api_key_env="ROUTER_API_KEY")):
-            with pytest.raises(Incomplete):
-                ask(requests_to(model, 1, model.name), tmp_path)
+            missing(requests_to(model, 1, model.name), tmp_path)
     assert len(seen) == 12 and "secret-of-" not in "".join(seen)
     assert [("key-of-the-router" in headers) for headers in seen] == [False] * 6 + [True] * 6
 
 
 @pytest.mark.parametrize("kind", PROVIDERS)
-def test_a_line_end_copied_with_a_key_does_no_harm(
+def test_a_line_end_after_a_key_is_no_harm(
     serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     for name, value in serve().env().items():
@@ -309,9 +268,7 @@ def test_a_line_end_copied_with_a_key_does_no_harm(
 # --- models that end --------------------------------------------------------------------------------------------------
 
 
-def test_a_model_that_its_provider_ends_is_named_before_it_is_asked(
-    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_model_that_its_provider_ends_is_named(serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     serve()
     said_here = replace(MODELS["openai"], name="old", retires="2026-11-30")
     known_to_the_sdk = replace(MODELS["anthropic"], name="older", model_id="claude-opus-4-0", price=Price(1, 1))
@@ -323,9 +280,7 @@ def test_a_model_that_its_provider_ends_is_named_before_it_is_asked(
     assert "gemini" not in said
 
 
-def test_another_address_from_the_environment_is_told(
-    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_address_in_the_environment_is_told(serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     server = serve()
     ask(requests_to(MODELS["openai"], 1), tmp_path)
     told = f"note: OPENAI_BASE_URL is set: {server.env()['OPENAI_BASE_URL']} is asked"
@@ -333,8 +288,6 @@ def test_another_address_from_the_environment_is_told(
     ask(requests_to(at(server.url, "own"), 1), tmp_path)
     assert "OPENAI_BASE_URL" not in capfd.readouterr().err, "an address in models.yaml is the user's word"
 
-
-# --- at the worst -----------------------------------------------------------------------------------------------------
 
 #: A dollar for a byte that is read, nothing for what is written: a call costs at most its text and what is counted
 #: around it (OpenAI 200, Anthropic 100, Google 50), and so by the sizes below.
@@ -392,7 +345,9 @@ def test_each_model_goes_on_until_a_call_of_its_own_finds_no_money(tmp_path: Pat
     # Both take turns from second to second: 900 are spent after one, 1800 after two. Then 200 are left, for neither.
     assert [service.asked(model) for model in (GPT, CLAUDE, FREE)] == [[0, 1], [0, 1], [0, 1, 2, 3, 4, 5]]
     assert said.startswith("8 of 18 replies are still missing:\n  claude: 4 x the next call ")
-    assert re.search(r"^  gpt: 4 x .* budget_usd=2000\.0000 \(\$1800\.0000 spent, .* up to \$600\.0000\)$", said, re.M)
+    left = r"\$1800\.0000 spent, \$0\.0000 reserved, \$200\.0000 left; the call could cost up to \$600\.0000"
+    assert re.search(rf"^  gpt: 4 x .* above budget_usd=2000\.0000 \({left}\)$", said, re.M)
+    assert "What is missing could cost up to $3600.0000 more" in said, "that can be paid next"
 
 
 @settings(max_examples=25, deadline=None)
@@ -406,7 +361,7 @@ def test_each_model_goes_on_until_a_call_of_its_own_finds_no_money(tmp_path: Pat
 )
 # A dear call that waits for money, and cheap ones behind it for which there would be enough.
 @example([[900, 900, 260, 260], [900], []], 2000, None, 0.5, 16, 0)
-def test_what_is_missing_of_a_model_is_the_rest_of_its_calls_from_the_first_for_which_there_is_no_money(
+def test_what_is_missing_is_all_from_the_first_call_without_money(
     tmp_path_factory: pytest.TempPathFactory,
     sizes: list[list[int]],
     limit: int,
@@ -457,7 +412,7 @@ def test_a_call_that_will_never_have_money_does_not_wait_for_those_in_flight(tmp
     assert said.startswith("1 of 6 ") and "  gpt: 1 x the next call could bring the cost above budget_usd[gpt]=" in said
 
 
-def test_calls_hear_while_they_wait_that_there_will_be_no_money_for_their_model(tmp_path: Path) -> None:
+def test_calls_that_wait_hear_that_no_money_will_come(tmp_path: Path) -> None:
     gpt, kin = sized(GPT, 300, 2000, 2000, 800), sized(KIN, 300, 250, 250, 250)
     full = {"gpt": (1.0, 2000), "kin": (50.0, 250), "claude": (500.0, 6240)}
 
@@ -473,7 +428,35 @@ def test_calls_hear_while_they_wait_that_there_will_be_no_money_for_their_model(
     assert said.startswith("2 of 10 ") and "gpt: 2 x the next call could bring the cost above budget_usd[gpt]=" in said
 
 
-def test_calls_hear_while_they_wait_for_money_that_nobody_is_asked_any_more(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("size", "said", "came"),
+    [
+        # The first attempt fits beside the other call, the second does not, and afterwards there is money for all.
+        (300, Failure("maybe_billed", "no"), ["maybe_billed"] * 6),
+        (300, Failure("bad_envelope", "no"), ["bad_envelope"] * 6),
+        (300, "", ["empty", "ok"]),  # costs next to nothing; the second one counts as said
+        # The first attempt waits: it is asked for the first time.
+        (3000, Failure("maybe_billed", "no"), ["maybe_billed"] * 3),
+    ],
+)
+def test_a_call_that_waited_for_money_has_no_more_tries(tmp_path: Path, size: int, said: Any, came: list[str]) -> None:
+    calls = [*sized(GEMINI, 9500), *sized(GPT, size)]
+    service = deferring(lambda request, attempt, now: (1.0, said))
+    run(calls, tmp_path, Budget(9805.0, planned=True), service)
+    assert statuses(tmp_path, GPT) == came
+    assert [each["attempt"] for each in attempts(tmp_path, GPT)] == list(range(1, len(came) + 1))
+    begun = service.times(GPT)
+    assert begun[0] < 10.0 <= begun[1] if size == 300 else begun[0] == 10.0, "it had to wait"
+
+
+def test_of_deferred_calls_the_first_goes_alone(tmp_path: Path) -> None:
+    """Three would fit at once, and the key is wrong for all of them."""
+    service = deferring(lambda request, attempt, now: (1.0, Failure("auth", "no such key")))
+    said = run([*sized(GEMINI, 9500), *sized(GPT, *[3000] * 9)], tmp_path, Budget(9700.0, planned=True), service)
+    assert service.asked(GPT) == [0] and said.startswith("9 of 10 ")
+
+
+def test_calls_that_wait_hear_that_nobody_is_asked(tmp_path: Path) -> None:
     calls = [*sized(GEMINI, 9500), *sized(GPT, *[5000] * 6)]
 
     def behave(request: Request, attempt: int, now: float) -> tuple[float, float | Failure]:
@@ -484,9 +467,7 @@ def test_calls_hear_while_they_wait_for_money_that_nobody_is_asked_any_more(tmp_
     assert service.asked(GPT) == [0, 1] and said.startswith("5 of 7 ") and "budget_usd" not in said
 
 
-def test_calls_that_waited_for_money_are_asked_as_fast_as_a_limit_allows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_calls_that_waited_for_money_keep_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("helpers.config.load_limits", lambda: {"openai": LimitEntry(requests_per_minute=6)})
     calls = [*sized(GEMINI, 9500), *sized(GPT, 2000, 7000, 2000, 2000, 2000)]
     service = deferring(lambda request, attempt, now: (30.0 if request.prompt.startswith("1 ") else 100.0, 10))
@@ -496,7 +477,7 @@ def test_calls_that_waited_for_money_are_asked_as_fast_as_a_limit_allows(
 
 
 @pytest.mark.parametrize("seed", [3, 4])  # in one of them the refused call comes first, in the other the waiting one
-def test_nobody_is_out_of_money_because_an_earlier_call_has_to_wait_for_a_pause(tmp_path: Path, seed: int) -> None:
+def test_a_pause_leaves_nobody_without_money(tmp_path: Path, seed: int) -> None:
     """Nothing is in flight in the pause; after it the one that was refused may come before the first of the line."""
     calls = [*sized(GEMINI, 9500), *sized(GPT, 300, 300, 9000), *sized(CLAUDE, 600)]
 

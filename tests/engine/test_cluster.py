@@ -68,7 +68,7 @@ def test_a_cluster_gives_the_numbers_and_the_replies_of_a_sequence(threads: str,
     assert keys(tmp_path / "cluster") == keys(tmp_path / "sequence")
 
 
-def test_a_lost_cell_is_begun_again_three_times_at_most_and_counts_as_paid(
+def test_a_lost_cell_is_begun_again_and_counts_as_paid(
     threads: str, serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     serve()
@@ -162,9 +162,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("times", [0, 1], ids=["when it joins", "after it was asked"])
-def test_a_worker_that_joins_later_and_is_unfit_is_told_and_gets_no_cell(
-    tmp_path: Path, told: list[str], times: int
-) -> None:
+def test_an_unfit_worker_that_joins_later_gets_no_cell(tmp_path: Path, told: list[str], times: int) -> None:
     STILL_FIT[1] = times
     cells, ended = cells_of(tmp_path, SIX, question_limit=1), list[str | None]()
     with growing(0) as local:
@@ -183,7 +181,7 @@ def test_a_worker_that_joins_later_and_is_unfit_is_told_and_gets_no_cell(
     assert sum("several threads" in line for line in told) == 1
 
 
-def test_where_only_unfit_workers_join_the_run_ends_before_a_cell_is_begun(
+def test_where_only_unfit_workers_join_nothing_begins(
     tmp_path: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     STILL_FIT[0] = 0
@@ -259,9 +257,7 @@ def test_a_worker_of_several_threads_is_told_before_a_cell_is_begun(tmp_path: Pa
         ran(cells, tmp_path, cluster.dask(two.scheduler_address, run=counted))
 
 
-def test_replies_are_kept_though_a_folder_cannot_go(
-    threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replies_are_kept_if_a_folder_stays(threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
 
     def held(*_: Any, **__: Any) -> None:
@@ -274,9 +270,7 @@ def test_replies_are_kept_though_a_folder_cannot_go(
     assert outcome.error is None and keys(tmp_path / "cluster") == keys(tmp_path / "sequence")
 
 
-def test_a_worker_with_other_code_or_no_key_is_told(
-    threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_of_other_code_or_no_key(threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
     with pytest.raises(ConfigError, match=r"the worker at tcp://\S+ lacks a key: .*OPENAI_API_KEY \(needed by gpt_"):
         ran(cells, tmp_path, cluster.dask(threads, needs=["sim_gpt_fast", "gpt_fast"], run=counted))
@@ -329,9 +323,7 @@ def meet(*given: Any) -> Result:
     return MEETINGS[-1](*given)
 
 
-def test_an_interrupt_while_a_cell_is_brought_home_loses_nothing(
-    threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_while_a_cell_comes_home(threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cells, unpack, times = cells_of(tmp_path, SIX, question_limit=1)[:1], matrix.unpack, []
 
     def interrupted(files: Mapping[str, bytes], folder: Path) -> None:
@@ -408,7 +400,7 @@ def killed_once(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.parametrize("run", [counted, killed_once])
-def test_24_cells_on_two_workers_are_those_of_a_sequence_and_nothing_that_came_back_is_paid_twice(
+def test_24_cells_on_two_workers_are_those_of_a_sequence(
     serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
 ) -> None:
     monkeypatch.setenv(MARKS, str(tmp_path))
@@ -478,9 +470,7 @@ def in_foreground() -> None:
     ],
     ids=["processes", "cluster", "ended", "closed terminal"],
 )
-def test_an_interrupt_loses_no_reply_and_the_same_command_goes_on(
-    serve: Any, tmp_path: Path, where: tuple[str, ...], signals: list[int]
-) -> None:
+def test_an_interrupt_loses_no_reply(serve: Any, tmp_path: Path, where: tuple[str, ...], signals: list[int]) -> None:
     server = serve(latency=0.2)
     (tmp_path / "grid.yaml").write_text(f"{JUDGES}  seed: [1, 2]\n")
     common = ("-p", "question_limit", "2", "-p", "repeats", "1", "-p", "budget_usd", "100", "-p", "out", str(tmp_path))

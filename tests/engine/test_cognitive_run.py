@@ -23,8 +23,9 @@ from helpers.judge import Budget, OverBudget, judge_all
 from helpers.providers import simulated
 from helpers.run.sources import questions_of
 from helpers.types import Answer, Experiment, Judgment, Model, Pull, Question, Request, Trial
-from tests.engine.asking import MODELS, PROVIDERS, FakeClock
-from tests.engine.test_three_sdks import FOUR, asked, four_models
+from tests.engine.asking import MODELS, PROVIDERS
+from tests.engine.test_three_sdks import FOUR, asked, models_file
+from tests.engine.virtual import FakeClock
 from tests.hostile import PLANTED, corpus
 from tests.servers import judging
 from tests.servers.behaviours import Call, Reply, polite, quoting, step
@@ -32,6 +33,7 @@ from tests.servers.judging import digest
 from tests.servers.providers import JudgeServer
 
 NAME = "cognitive_biases"
+TWO = ["gpt_fast", "own"]
 SEVEN = {"anchoring", "authority", "bandwagon", "confirmation", "halo", "judge_anchoring", "loss_aversion"}
 STRENGTH = {name: 1.0 for name in SEVEN} | {"confirmation": 3.0, "loss_aversion": 3.0}
 
@@ -51,12 +53,12 @@ def decider(call: Call) -> Reply:
 
 
 def settled(folder: Path, server: JudgeServer, **parameters: Any) -> Experiment:
-    given = {"judges": FOUR, "budget_usd": 1e6, "question_limit": 21, **parameters}
+    given = {"judges": FOUR, "budget_usd": 1e6, "question_limit": 14, **parameters}
     given |= {"store": str(folder / "replies"), "out": str(folder / "out")}
-    return load_experiment(NAME, models_file=four_models(folder, server, structured=False), **given)
+    return load_experiment(NAME, models_file=models_file(folder, server, FOUR[:3]), **given)
 
 
-def test_three_sdks_decide_on_every_built_in_bias_and_the_planted_pull_is_found(serve: Any, tmp_path: Path) -> None:
+def test_three_sdks_decide_and_the_planted_pull_is_found(serve: Any, tmp_path: Path) -> None:
     server = serve(decider)
     planned = asyncio.run(run.plan(settled(tmp_path, server)))
     assert planned.missing and planned.usd > 0 and server.calls == []
@@ -74,8 +76,8 @@ def test_three_sdks_decide_on_every_built_in_bias_and_the_planted_pull_is_found(
     assert tuple(frame.columns) == (*frames.DECISIONS, *weighed, "cluster") and found.data == "asked" and weighed
     assert set(frame["outcome"]) == {"ok"} and set(frame["judge"]) == {*FOUR}
     assert set(frame["category"]) == SEVEN and set(frame["kind"]) == {"scale", "acceptance", "selection"}
-    # 3 scenarios of each bias in 3 wordings: control and treatment twice, of confirmation a decision more.
-    assert Counter(frame["condition"]) == {"control": 21 * 3 * 2 * 4, "treatment": 21 * 3 * 2 * 4, "decision": 9 * 4}
+    # 2 scenarios of each bias in 3 wordings: control and treatment twice, of confirmation a decision more.
+    assert Counter(frame["condition"]) == {"control": 14 * 3 * 2 * 4, "treatment": 14 * 3 * 2 * 4, "decision": 6 * 4}
     assert frame["judge_model"].notna().all()
     treated = frame[frame["condition"] == "treatment"]
     scales = treated[treated["kind"] == "scale"]
@@ -86,22 +88,33 @@ def test_three_sdks_decide_on_every_built_in_bias_and_the_planted_pull_is_found(
     assert (gambles["choice"] == 0).all() and gambles["ratio"].min() < 1 < gambles["ratio"].max()
     for judge in FOUR:
         picked = treated[(treated["kind"] == "selection") & (treated["judge"] == judge)]
-        assert len(picked) == 18 and (picked["value"] * picked["target"]).mean() > 0.15
+        assert len(picked) == 12 and (picked["value"] * picked["target"]).mean() > 0.15
     partners = treated.groupby(["judge", "question_id", "wording"])["partner"].apply(sorted)
-    assert len(partners) == 4 * 21 * 3 and partners.map(lambda each: each == [0, 1]).all(), "each control serves once"
+    assert len(partners) == 4 * 14 * 3 and partners.map(lambda each: each == [0, 1]).all(), "each control serves once"
     before = len(server.calls)
     again = asked(settled(tmp_path, server, budget_usd=0.0))
     assert len(server.calls) == before and again.frame.equals(frame)
 
 
-def test_a_larger_limit_and_a_third_repeat_ask_only_for_what_is_missing(serve: Any, tmp_path: Path) -> None:
-    server, given = serve(decider), {"judges": ["gpt_fast", "own"]}
-    asked(settled(tmp_path, server, **given, question_limit=7))
+@pytest.mark.parametrize("pairs", [False, True], ids=["decisions", "pairs"])
+def test_a_larger_limit_and_a_third_repeat_ask_only_for_what_is_missing(
+    serve: Any, tmp_path: Path, pairs: bool
+) -> None:
+    server = serve(judge if pairs else decider)
+    made, given = (comparing, {"judges": ["gpt_fast"], "candidates": ["own"]}) if pairs else (settled, {"judges": TWO})
+    asked(made(tmp_path, server, **given, question_limit=7))
     before = len(server.calls)
-    more = settled(tmp_path, server, **given, question_limit=14, repeats=3)
+    more = made(tmp_path, server, **given, question_limit=14 if not pairs else 12, repeats=3)
     planned = asyncio.run(run.plan(more))
     found = asked(more)
-    assert len(server.calls) - before == planned.missing and len(server.calls) == len(found.judgments)
+    assert len(server.calls) - before == planned.missing
+    # What decides on a bias is a judgment too; answers to be compared are none.
+    assert len(server.calls) == len(found.judgments) + (len(found.replies) if pairs else 0)
+    if pairs:
+        # A prompt is sent as often as it has repeat numbers: 3 for verdicts, 1 for answers and far apart pairs.
+        prompts = Counter((e.provider, e.call.model, e.call.prompt) for e in server.calls)
+        assert max(prompts.values()) == 3
+        return
     asks = found.frame.groupby(["condition", "judge", "question_id", "wording"], observed=True).size()
     assert set(asks["decision"]) == {1}, "a decision is made once"
     assert set(asks["control"]) == set(asks["treatment"]) == {3}
@@ -164,20 +177,6 @@ def test_odd_answers_are_counted_apart_and_asked_no_second_time(serve: Any, tmp_
     assert len(server.calls) == before and again.frame.equals(frame)
 
 
-def test_a_repeat_that_is_added_weeks_later_has_a_control_of_its_own(serve: Any, tmp_path: Path) -> None:
-    server, given = serve(decider), {"judges": ["gpt_fast"], "biases": ["halo"], "question_limit": 14}
-    asked(settled(tmp_path, server, **given), days=0)
-    before = len(server.calls)
-    same = asked(settled(tmp_path, server, **given), days=30)
-    assert len(server.calls) == before, "what was compared once stays compared"
-    assert (same.frame.loc[same.frame["condition"] == "treatment", "partner"] < 2).all()
-    later = asked(settled(tmp_path, server, **given, repeats=3), days=30)
-    new = Counter(later.frame["condition"])
-    assert new["treatment"] == 2 * 3 * 3 and len(server.calls) - before == 2 * 3 * 2
-    third = later.frame[(later.frame["condition"] == "treatment") & (later.frame["repeat"] == 2)]
-    assert set(third["partner"]) == {2}, "asked on the same day"
-
-
 @pytest.mark.slow
 def test_a_pilot_asks_a_few_of_each_model_tells_what_is_expected_and_counts(serve: Any, tmp_path: Path) -> None:
     server = serve(decider)
@@ -222,7 +221,7 @@ def judge(call: Call) -> Reply:
 
 def experiment(name: str, folder: Path, server: JudgeServer, **parameters: Any) -> Experiment:
     given = {"judges": FOUR, "budget_usd": 1e6, "store": str(folder / "replies"), "out": str(folder / "out")}
-    return load_experiment(name, models_file=four_models(folder, server), **{**given, **parameters})
+    return load_experiment(name, models_file=models_file(folder, server, FOUR[:3]), **{**given, **parameters})
 
 
 def reading(folder: Path, server: JudgeServer, questions: Path | str, **parameters: Any) -> Experiment:
@@ -236,7 +235,7 @@ def comparing(folder: Path, server: JudgeServer, **parameters: Any) -> Experimen
 
 
 @pytest.mark.slow
-def test_a_real_article_goes_through_all_phases_with_three_sdks(serve: Any, tmp_path: Path, real_data: Path) -> None:
+def test_a_real_article_goes_through_all_phases(serve: Any, tmp_path: Path, real_data: Path) -> None:
     server = serve(reader)
     source = real_data / "quality" / "quality_example_52845.jsonl"
     planned = asyncio.run(run.plan(reading(tmp_path, server, source)))
@@ -262,9 +261,7 @@ def test_a_real_article_goes_through_all_phases_with_three_sdks(serve: Any, tmp_
     assert len(server.calls) == before and again.frame.equals(found.frame)
 
 
-def test_passages_are_marked_for_the_cache_where_the_provider_wants_it(
-    serve: Any, tmp_path: Path, real_data: Path
-) -> None:
+def test_passages_are_marked_for_the_cache_of_a_provider(serve: Any, tmp_path: Path, real_data: Path) -> None:
     server = serve(reader)
     source = real_data / "quality" / "quality_example_52845.jsonl"
     asked(reading(tmp_path, server, source, question_limit=1))
@@ -276,9 +273,7 @@ def test_passages_are_marked_for_the_cache_where_the_provider_wants_it(
 
 
 @pytest.mark.slow
-def test_a_dose_that_is_added_weeks_later_has_a_control_of_its_own_and_moves_no_finished_number(
-    serve: Any, tmp_path: Path
-) -> None:
+def test_a_dose_added_weeks_later_moves_no_finished_number(serve: Any, tmp_path: Path) -> None:
     def numbers(found: run.Asked, *ids: str) -> dict[tuple[str, str], tuple[float, int]]:
         every = self_preference.measure(found.frame, found.data, 42)
         at = {(e.id, e.where["judge"]): (e.value, e.n) for e in every if e.id in ids and e.where["dose"] == "2"}
@@ -301,7 +296,7 @@ def test_a_dose_that_is_added_weeks_later_has_a_control_of_its_own_and_moves_no_
     assert len(server.calls) - calls == (later.frame["condition"] == "wrong_4").sum() + beside
 
 
-def test_three_sdks_judge_in_both_orders_and_the_planted_place_is_found(serve: Any, tmp_path: Path) -> None:
+def test_three_sdks_judge_and_the_planted_place_is_found(serve: Any, tmp_path: Path) -> None:
     server = serve(judge)
     planned = asyncio.run(run.plan(comparing(tmp_path, server)))
     assert planned.missing and planned.usd > 0 and server.calls == []
@@ -320,19 +315,6 @@ def test_three_sdks_judge_in_both_orders_and_the_planted_place_is_found(serve: A
     before = len(server.calls)
     again = asked(comparing(tmp_path, server, budget_usd=0.0))
     assert len(server.calls) == before and again.frame.equals(found.frame)
-
-
-def test_a_third_repeat_and_a_larger_limit_ask_only_for_what_is_missing(serve: Any, tmp_path: Path) -> None:
-    server, given = serve(judge), {"judges": ["gpt_fast"], "candidates": ["own"]}
-    asked(comparing(tmp_path, server, **given, question_limit=6))
-    before = len(server.calls)
-    more = comparing(tmp_path, server, **given, question_limit=12, repeats=3)
-    planned = asyncio.run(run.plan(more))
-    done = asked(more)
-    prompts = Counter((e.provider, e.call.model, e.call.prompt) for e in server.calls)
-    assert len(server.calls) - before == planned.missing
-    # A prompt is sent as often as it has repeat numbers: 3 for verdicts, 1 for answers and far apart pairs.
-    assert max(prompts.values()) == 3 and len(server.calls) == len(done.replies) + len(done.judgments)
 
 
 # --- planted verdicts -------------------------------------------------------------------------------------------------
@@ -374,7 +356,7 @@ def _judge(folder: Path, trials: list[Trial]) -> list[Judgment]:
 @pytest.mark.parametrize(
     ("place", "readable"), [("before", False), ("inside", True), ("after", False), ("none", False)]
 )
-def test_a_quoted_verdict_is_never_the_judges(
+def test_a_quoted_verdict_is_no_verdict(
     serve: Any, tmp_path: Path, place: str, readable: bool, structured: bool
 ) -> None:
     server, trials = serve(quoting(place)), _trials(_experiment(structured))

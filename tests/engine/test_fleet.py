@@ -16,7 +16,7 @@ import pytest
 from genai_prices import Usage as Counted, calc_price
 
 from helpers.config.models import LimitEntry
-from helpers.judge import Incomplete, NoPrice, OverLimit, check_fit
+from helpers.judge import NoPrice, OverLimit, check_fit
 from helpers.judge.asking import APART, in_order
 from helpers.judge.budget import cost
 from helpers.judge.checking import limits_at
@@ -25,7 +25,9 @@ from helpers.providers.meanings import POLICY
 from helpers.providers.session import Fleet, Server
 from helpers.types import Completion, Model, Request, Usage
 from tests.engine import virtual
-from tests.engine.asking import MODELS, FakeClock, ask, attempts, requests_to
+from tests.engine.asking import MODELS, ask, missing, requests_to
+from tests.engine.traces import attempts
+from tests.engine.virtual import FakeClock
 from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, polite
 from tests.servers.providers import JudgeServer
 
@@ -118,9 +120,7 @@ def answering(seconds: float, failure: Callable[[str, int, Request], Failure | N
 @pytest.mark.parametrize(
     ("status", "some"), [("rate_limited", lambda n: True), ("provider_error", lambda n: n % 5 != 0)]
 )
-def test_a_server_that_refuses_quickly_is_not_taken_for_the_least_loaded(
-    status: str, some: Callable[[int], bool]
-) -> None:
+def test_a_server_that_refuses_quickly_is_not_the_least_loaded(status: str, some: Callable[[int], bool]) -> None:
     found = run(slow_beside(B, status, some), requests_to(behind(A, B), 200))
     assert Counter(found.said) == {"ok": 200}
     # The other one alone: the first call, then 199 of which 8 are in flight, the last of which begins a little later.
@@ -146,19 +146,13 @@ def test_a_server_that_fails_five_times_in_a_row_is_left_out_though_it_is_asked_
     assert times[POLICY.STORM] - times[POLICY.STORM - 1] >= POLICY.LEFT_OUT
 
 
-def test_calls_that_wait_for_a_server_which_asks_for_a_pause_go_to_others_that_are_idle() -> None:
-    pausing = answering(0.5, lambda at, n, _: PAUSE if at == A and n == 5 else None)
-    found = run(pausing, requests_to(behind(A, B, C), 300))
-    assert Counter(found.said) == {"ok": 300} and found.seconds < 60
-
-
-@pytest.mark.parametrize("concurrency", [1, 8])
-def test_a_server_that_asks_for_a_pause_is_waited_for_by_nobody_while_others_are_there(concurrency: int) -> None:
-    pausing = answering(0.5, lambda at, n, _: PAUSE if at == A and n >= 5 else None)
+@pytest.mark.parametrize(("concurrency", "last"), [(1, 999), (8, 999), (8, 5)])
+def test_nobody_waits_for_a_server_that_asks_for_a_pause(concurrency: int, last: int) -> None:
+    pausing = answering(0.5, lambda at, n, _: PAUSE if at == A and 5 <= n <= last else None)
     found = run(pausing, requests_to(behind(A, B, C), 150), concurrency)
     assert Counter(found.said) == {"ok": 150} and found.seconds < 60
     # What was on its way to it when it first said so is refused too; nobody asks it after that.
-    assert 5 <= found.calls[A] <= 4 + concurrency
+    assert last == 5 or 5 <= found.calls[A] <= 4 + concurrency
 
 
 # Refusals for good.
@@ -338,14 +332,6 @@ def test_a_server_that_dies_loses_no_call(serve: Any, tmp_path: Path, capfd: pyt
     assert "2 of 3 servers of llama are left" in told
 
 
-def test_the_busy_server_gets_fewer_calls(serve: Any, tmp_path: Path) -> None:
-    slow, quick = serve(latency=0.3), serve()
-    model = behind(f"{slow.url}/v1", f"{quick.url}/v1")
-    assert len(ask(requests_to(model, 80), tmp_path, concurrency=2)) == 80
-    assert len(slow.calls) + len(quick.calls) == 80 and len(slow.calls) < 40 < len(quick.calls)
-    assert slow.most_in_flight <= 2 and quick.most_in_flight <= 2, "so many at once to each"
-
-
 def test_each_server_can_have_as_many_calls_at_once_as_one_alone() -> None:
     """The first call alone; then all wait until there are twice as many as servers, which would else never be."""
     begun, full = list[Request](), asyncio.Event()
@@ -374,7 +360,7 @@ def test_a_server_that_fails_twice_in_a_row_is_left_alone_for_a_while(three: Any
 
 
 @pytest.mark.parametrize("fault", ["401", "404", "402"])
-def test_a_server_that_refuses_the_key_or_lacks_the_model_costs_one_call(
+def test_a_server_without_key_or_model_costs_one_call(
     three: Any, tmp_path: Path, fault: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     model, servers = three(only(fault), polite, polite)
@@ -383,19 +369,10 @@ def test_a_server_that_refuses_the_key_or_lacks_the_model_costs_one_call(
     assert capfd.readouterr().err.count(f"note: {servers[0].url}/v1 is not asked any more") == 1
 
 
-def test_where_all_servers_refuse_each_costs_one_call_and_is_named(three: Any, tmp_path: Path) -> None:
-    model, servers = three(*[only("401")] * 3)
-    with pytest.raises(Incomplete) as error:
-        ask(requests_to(model, 60), tmp_path, concurrency=8)
-    assert [len(server.calls) for server in servers] == [1, 1, 1]
-    assert all(f"{server.url}/v1" in str(error.value) for server in servers)
-
-
 def test_where_no_server_answers_the_run_ends_and_says_so(tmp_path: Path) -> None:
     model = behind(NOBODY, "http://127.0.0.1:9/v2")
     told = r"no server of llama answers \(http://127.0.0.1:9/v1, http://127.0.0.1:9/v2\)"
-    with pytest.raises(Incomplete, match=told):
-        ask(requests_to(model, 40), tmp_path, concurrency=4)
+    missing(requests_to(model, 40), tmp_path, told, concurrency=4)
     # By our clock: at both at 0, five times more until 15.5 seconds; neither is due again before 30.
     assert len(attempts(tmp_path, model)) == 7, "one call, five times again; a try at one of two is for nothing"
 

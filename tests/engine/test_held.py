@@ -24,8 +24,10 @@ from helpers.config import experiment_names
 from helpers.judge import Budget, judge_all, judgments, make_plan
 from helpers.judge.budget import bounds
 from helpers.types import Model, Request, Trial
-from tests.engine.asking import MODELS, answering, attempts
+from tests.engine.asking import MODELS
+from tests.engine.traces import attempts
 from tests.runs import settled
+from tests.servers.answering import answering
 from tests.servers.behaviours import Call, Reply
 
 JUDGE = Model("sim", "simulated", "sim-1", "claude")
@@ -252,9 +254,7 @@ def test_a_verdict_never_comes_with_the_text_of_another_reply(serve: Any, tmp_pa
         assert told == [(label, word, word)] * 3
 
 
-def test_an_index_of_an_earlier_version_is_named_once_and_not_read(
-    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_index_of_an_earlier_version_is_named(serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     server = serve(verdict)
     model, options = MODELS["openai"], {"folder": tmp_path, "show": False}
     asked = [trial(number, f"Which? {number}", model) for number in range(3)]
@@ -266,17 +266,6 @@ def test_an_index_of_an_earlier_version_is_named_once_and_not_read(
     assert capfd.readouterr().err.count(line) == 1
     checked = CliRunner().invoke(main, ["store", "verify", "--store", str(tmp_path)])
     assert checked.exit_code == 0 and checked.output.count(line) == 1 and left.read_bytes() == b"PAR1"
-
-
-@pytest.mark.parametrize("odd", ['{"token": 5, "logprob": -0.1}', '{"token": "A", "logprob": null}'])
-def test_an_odd_log_probability_costs_no_reply(tmp_path: Path, odd: str) -> None:
-    said = {"message": {"role": "assistant", "content": f"Because.\nVERDICT-{NONCE}: A"}, "finish_reason": "stop"}
-    body = json.dumps({"id": "x", "model": "m", "choices": [said | {"logprobs": {"content": ["@"]}}]})
-    with answering(body.replace('"@"', odd)) as url:
-        model = replace(MODELS["own"], base_url=url)
-        asked = [trial(n, f"Which? {n}", model, form="choice", labels=("A", "B")) for n in range(10)]
-        judgments = asyncio.run(judge_all(asked, folder=tmp_path, budget=Budget(1e6), show=False))
-    assert [(each.verdict.choice, each.verdict.probabilities) for each in judgments] == [("A", {})] * 10
 
 
 def test_what_cannot_be_read_is_raised_when_all_replies_are_stored(serve: Any, tmp_path: Path) -> None:

@@ -14,9 +14,11 @@ import pytest
 from helpers.judge import Incomplete
 from helpers.providers import keys, meanings
 from helpers.types import Model
-from tests.engine.asking import MODELS, PROVIDERS, answering, ask, attempts, everything, requests_to, stored
+from tests.engine.asking import MODELS, PROVIDERS, ask, requests_to
+from tests.engine.traces import attempts, everything, stored
 from tests.leaks import PLANTED, leaks, spelled
-from tests.servers.behaviours import Call, Fault, Reply, only
+from tests.servers.answering import answering
+from tests.servers.behaviours import Fault, Reply, only
 
 VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "google": "GEMINI_API_KEY"}
 
@@ -49,7 +51,7 @@ def clean(text: bytes | str, provider: str) -> bool:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("kind", ["401", "400", "500", "429"])
-def test_an_error_that_echoes_the_key_leaves_no_trace_of_it(
+def test_an_error_with_the_key_leaves_no_trace(
     plant: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], provider: str, kind: str
 ) -> None:
     plant(lambda call: Fault(kind, message=echo(call.provider), retry_after=0.1) if call.attempt < 3 else Fault("401"))
@@ -70,9 +72,7 @@ def test_a_failure_holds_no_key_and_no_half_of_one(plant: Any) -> None:
     assert not leaks(str(failure) + repr(failure.args))
 
 
-def test_the_environment_is_read_once_a_run_and_not_once_a_reply(
-    plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_is_read_once_a_run(plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plant()
     looked, secrets = [], keys.secrets
     monkeypatch.setattr(keys, "secrets", lambda: looked.append(1) or secrets())
@@ -136,7 +136,7 @@ def test_an_exception_that_tells_the_key_is_said_without_it(
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("sign", ["\n", "\u00e9"])
-def test_a_key_that_no_header_can_carry_is_not_shown(
+def test_a_key_of_no_header_is_not_shown(
     plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, sign: str
 ) -> None:
     plant()
@@ -151,19 +151,9 @@ def test_a_key_that_no_header_can_carry_is_not_shown(
     assert value[:20] not in shown and value[20:] not in shown
 
 
-def test_without_redaction_the_same_leaves_traces(plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plant(only(Fault("401")))
-    monkeypatch.setattr(meanings, "redact", lambda text: text)
-    monkeypatch.setattr(keys, "strike", lambda text, known, like=True: (text, []))
-    with pytest.raises(Incomplete) as error:
-        ask([request for kind in PROVIDERS for request in requests_to(MODELS[kind], 1)], tmp_path)
-    assert set(leaks(everything(tmp_path))) == set(PLANTED), "the search finds what is there"
-    assert set(leaks(str(error.value))) == set(PLANTED)
-
-
 @pytest.mark.parametrize("before, after", [(0, 0), (3, 0), (0, 9), (3, 6), (4, 5), (9, 0)])
 @pytest.mark.parametrize("place", ["prompt", "system", "params", "model_id", "revision"])
-def test_a_key_in_what_would_be_sent_is_refused_before_any_call(
+def test_a_key_in_what_would_be_sent_is_refused(
     plant: Any, tmp_path: Path, place: str, before: int, after: int
 ) -> None:
     server = plant()
@@ -202,20 +192,6 @@ def test_of_prompts_that_share_a_text_with_a_key_the_first_is_named(plant: Any, 
     with pytest.raises(ValueError, match="writing_0, as claude would see it, holds the value of ANTHROPIC_API_KEY"):
         ask([*harmless, *holding], tmp_path, labels=labels)
     assert server.calls == []
-
-
-def test_a_polite_run_is_stored_as_it_came(plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: dict[str, str] = {}
-
-    def honest(call: Call) -> Reply:
-        said[call.prompt] = f"*** {call.prompt} ... sk-learn, hf_hub; Bearer of news\u2026 \u00e9 <b>&amp;</b> \\u0041"
-        return Reply(said[call.prompt])
-
-    plant(honest)
-    for kind in PROVIDERS:
-        requests = requests_to(MODELS[kind], 3, kind)
-        replies = ask(requests, tmp_path)
-        assert all(replies[request.key].text == said[request.prompt] for request in requests)
 
 
 def test_what_a_notice_says_holds_no_key(plant: Any, capfd: pytest.CaptureFixture[str]) -> None:

@@ -163,7 +163,7 @@ def test_verdicts_on_answers_to_be_written_again_are_not_asked_again(serve: Any,
     assert len(server.calls) == 2
 
 
-def test_what_a_cell_has_paid_comes_home_though_nobody_knows_what_it_cost(
+def test_what_a_cell_paid_comes_home_at_an_unknown_price(
     serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve()
@@ -212,9 +212,7 @@ def test_a_cell_is_run_again_when_a_file_that_it_names_has_changed(tmp_path: Pat
     assert list(ran(cells[:1], tmp_path)) == [cells[0].id]
 
 
-def test_limits_may_change_between_cells_and_what_shapes_a_result_may_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_between_cells_limits_may_change_and_models_may_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "DEFINITIONS", tmp_path)
     monkeypatch.setattr(paths, "LIMITS", tmp_path / "experiments" / "limits.yaml")
     (tmp_path / "experiments").mkdir()
@@ -303,10 +301,11 @@ def test_what_the_command_takes_is_said(
         assert code == 2 and told in errors, errors
 
 
-def test_a_file_that_workers_elsewhere_would_not_find_is_told(
+def test_a_file_that_workers_would_not_find_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("helpers.cluster.CONNECT_SECONDS", 1.0)
     question = '{"question_id": 1, "category": "writing", "turns": ["Say a."]}\n'
     Path("mine.jsonl").write_text(question)
     Path("grid.yaml").write_text("notebooks: [mt_bench_blind]\nparameters: {seed: [1]}\n")
@@ -343,8 +342,6 @@ def test_the_grid_of_the_docs_runs_as_it_stands_on_a_server_of_ones_own(serve: A
     stored = [line for path in store.files(root / "data" / "replies") for line in store.lines(path)]
     assert len(stored) == len(server.calls) and len({line["key"] for line in stored}) == len(stored)
 
-
-# --- what was paid ----------------------------------------------------------------------------------------------------
 
 GPT = "notebooks: [cognitive_biases]\nparameters: {judges: [[gpt_fast]], question_limit: [2, 3]}\n"
 SIMULATED = ["sim_gpt_fast", "sim_claude_fast", "sim_gemini_fast"]
@@ -439,9 +436,7 @@ def test_replies_of_a_killed_matrix_come_home_whatever_the_grid_names_now(serve:
     assert len(server.calls) == paid and not left.exists()
 
 
-def test_who_takes_a_file_just_before_replies_come_home_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_takes_a_file_before_replies_come_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left, main = put(tmp_path / "left", ok(MODEL, "a", "a")).parent, tmp_path / "main"
     merge_usable, heard, told = store.merge_usable, threading.Event(), []
 
@@ -537,7 +532,7 @@ replies = await complete_all(requests_to(MODELS["openai"], 40), folder=Path({fol
     ],
     ids=["ended", "an error of its own", "died", "a full disk", "a fault while asking"],
 )
-def test_how_a_notebook_ended_says_whether_its_store_tells_all(
+def test_how_a_notebook_ended_says_what_it_stored(
     serve: Any, tmp_path: Path, before: str, after: str, error: str | None, unrecorded: bool
 ) -> None:
     serve()
@@ -547,9 +542,6 @@ def test_how_a_notebook_ended_says_whether_its_store_tells_all(
     result = execute(tmp_path / "book.ipynb", tmp_path / "report.ipynb", {})
     assert (result.error is None) if error is None else error in (result.error or ""), result.error
     assert result.unrecorded is unrecorded
-
-
-# --- controls that turn out stale -------------------------------------------------------------------------------------
 
 
 def test_a_control_of_another_model_is_asked_again_once_by_cells_side_by_side(serve: Any, tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ from helpers.run.asking import resumable
 from helpers.run.kernels import drafting
 from helpers.types import Completion, Judgment, Model, Price, Request, Trial, Usage
 from helpers.verdicts import unwrapped
-from tests.engine.asking import MODELS, requests_to, statuses
+from tests.engine.asking import MODELS, requests_to
+from tests.engine.traces import statuses
 from tests.servers.behaviours import Call, Reply
 
 
@@ -131,14 +132,6 @@ def _paid(budget: Budget, name: str, tokens: int) -> None:
     budget.settle(_request(name, max(1, tokens)), Completion("", "ok", usage=Usage(1, tokens)))
 
 
-def test_without_a_standard_error_of_its_own_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    with terminal() as stream, monkeypatch.context() as patch:  # undone before the terminal's own
-        patch.setattr(sys, "__stderr__", None)
-        notice("a word")
-        Progress("answers", 2, 0, Budget()).close()
-        assert stream.getvalue().startswith("a word\n")
-
-
 @pytest.mark.parametrize(("came", "told"), [(False, "failed 1000"), (True, "1000/1000")])
 def test_a_thousand_replies_or_failures_are_counted_and_are_not_a_thousand_lines(came: bool, told: str) -> None:
     with terminal() as stream:
@@ -151,9 +144,7 @@ def test_a_thousand_replies_or_failures_are_counted_and_are_not_a_thousand_lines
 
 
 @pytest.mark.parametrize(("labels", "named"), [({"experiment": "mine"}, "mine: judging:"), ({}, "judging:")])
-def test_a_bar_names_the_experiment_that_asks_where_it_is_known(
-    tmp_path: Path, labels: dict[str, str], named: str
-) -> None:
+def test_a_bar_names_the_experiment_that_asks(tmp_path: Path, labels: dict[str, str], named: str) -> None:
     request = Request(Model("sim", "simulated", "sim", "gpt"), "Who?")
     with terminal() as stream:
         asyncio.run(complete_all([request], folder=tmp_path, labels={request.key: labels}, stage="judging"))
@@ -170,41 +161,47 @@ def test_no_bar_where_nobody_wants_one_or_nothing_is_asked(show: bool, stored: i
         assert stream.getvalue() == ""
 
 
-def test_in_a_notebook_that_somebody_looks_at_the_bar_is_part_of_its_cell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JPY_SESSION_NAME", "a notebook")
+@pytest.mark.parametrize("name", [None, "a notebook"], ids=["a program", "a notebook that somebody looks at"])
+def test_without_a_standard_error_of_its_own_nothing_is_closed(
+    monkeypatch: pytest.MonkeyPatch, name: str | None
+) -> None:
+    if name:
+        monkeypatch.setenv("JPY_SESSION_NAME", name)  # then the bar is part of its cell
     with terminal() as stream, monkeypatch.context() as patch:  # undone before the terminal's own
         patch.setattr(sys, "__stderr__", None)
+        notice("a word")
         bar = Progress("answers", 2, 0, Budget())
         bar.count(True)
         bar.close()
-        assert "1/2" in stream.getvalue()
+        assert stream.getvalue().startswith("a word\n") and (not name or "1/2" in stream.getvalue())
 
-
-# --- interrupted runs -------------------------------------------------------------------------------------------------
 
 # --- what is to come --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, asyncio.CancelledError, Interrupted])
-def test_an_interrupt_before_any_call_says_so(kind: type[BaseException]) -> None:
-    ahead = {"answers": 120, "editing": 0, "judging": 80}
-    raised = KeyboardInterrupt if kind is KeyboardInterrupt else Interrupted
-    with pytest.raises(raised) as told, resumable(Budget(0.0), ahead):
-        raise kind
-    assert str(told.value) == "nothing was asked; still to come: 120 calls of answers, 80 calls of judging"
+AHEAD = {"answers": 120, "editing": 0, "judging": 80}
+NOTHING = "nothing was asked; still to come: 120 calls of answers, 80 calls of judging"
 
 
-def test_an_interrupt_between_calls_claims_no_more_than_it_knows() -> None:
+@pytest.mark.parametrize(
+    ("kind", "asked", "raised", "said"),
+    [
+        (KeyboardInterrupt, False, KeyboardInterrupt, NOTHING),
+        (asyncio.CancelledError, False, Interrupted, NOTHING),
+        (Interrupted, False, Interrupted, NOTHING),
+        (asyncio.CancelledError, True, Interrupted, "what came is stored"),
+        (ValueError("as it was"), False, ValueError, "as it was"),
+    ],
+)
+def test_an_interrupt_says_what_is_to_come_and_claims_no_more_than_it_knows(
+    kind: Any, asked: bool, raised: type[BaseException], said: str
+) -> None:
     budget = Budget(1e6)
-    budget.reserve(requests_to(MODELS["openai"], 1)[0])
-    with pytest.raises(Interrupted) as told, resumable(budget, {}):
-        raise asyncio.CancelledError
-    assert str(told.value) == "what came is stored"
-
-
-def test_what_is_no_interrupt_passes() -> None:
-    with pytest.raises(ValueError, match="as it was"), resumable(Budget(0.0), {"judging": 3}):
-        raise ValueError("as it was")
+    if asked:
+        budget.reserve(requests_to(MODELS["openai"], 1)[0])
+    with pytest.raises(raised) as told, resumable(budget, {} if asked else AHEAD):
+        raise kind
+    assert type(told.value) is raised and str(told.value) == said
 
 
 def test_an_interrupted_stage_names_the_calls_of_later_ones(serve: Any, tmp_path: Path) -> None:
@@ -231,8 +228,6 @@ def test_an_interrupted_stage_names_the_calls_of_later_ones(serve: Any, tmp_path
     assert told.endswith("still to come: " + ", ".join(f"{missing[stage]} calls of {stage}" for stage in later)), told
 
 
-# --- the kernel -------------------------------------------------------------------------------------------------------
-
 #: A cell that writes a file should its kernel be interrupted when the cell is done.
 LISTENS = """
 from pathlib import Path
@@ -243,7 +238,7 @@ get_ipython().kernel.saved_sigint_handler = heard
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals between processes")
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_kernel_without_work_is_shut_down_and_not_interrupted(
+def test_a_kernel_without_work_is_not_interrupted(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], fails: bool
 ) -> None:
     heard, notebook = tmp_path / "heard", tmp_path / "01_a.ipynb"
@@ -256,7 +251,6 @@ def test_a_kernel_without_work_is_shut_down_and_not_interrupted(
 
 
 # --- drafts -----------------------------------------------------------------------------------------------------------
-
 
 WRITES = """
 import sys

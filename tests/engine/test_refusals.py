@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
-from helpers.judge import Budget, Incomplete, judge_all
+from helpers.judge import Budget, judge_all
 from helpers.judge.budget import worst_case
 from helpers.providers import Failure, meanings
 from helpers.types import Judgment, Model, Price, Trial
-from tests.engine.asking import EVERY, MODELS, SAID, FakeClock, ask, at, attempts, requests_to, statuses
+from tests.engine.asking import EVERY, MODELS, SAID, ask, at, missing, requests_to
 from tests.engine.test_fleet import A, B, C, answering, behind, run
+from tests.engine.traces import attempts, statuses
+from tests.engine.virtual import FakeClock
 from tests.servers.behaviours import Behaviour, Fault, only, polite, step
 
 #: Bodies by which services refuse one prompt for what it holds, each in the form in which one of them speaks; and such
@@ -81,8 +83,7 @@ def test_every_sdk_lets_the_run_go_on(serve: Any, tmp_path: Path, kind: str) -> 
 def test_what_concerns_every_call_is_no_filter(serve: Any, tmp_path: Path, body: str, status: str) -> None:
     server = serve(only(refused(OF_EVERY_CALL[body], status)))
     model = at(server.url, "own")
-    with pytest.raises(Incomplete, match="6 of 6"):
-        ask(requests_to(model, 6), tmp_path)
+    missing(requests_to(model, 6), tmp_path, "6 of 6")
     assert statuses(tmp_path, model) == {"400": ["bad_request"] * 3, "403": ["forbidden"]}[status]
 
 
@@ -99,26 +100,21 @@ def test_an_error_of_any_depth_is_read_without_harm(nested: str) -> None:
 @pytest.mark.parametrize("status", ["401", "404", "429", "500"])
 def test_other_statuses_are_no_filter_whatever_their_words(serve: Any, tmp_path: Path, status: str) -> None:
     server = serve(to_some([2], refused(CONTENT["azure"], status)))
-    with pytest.raises(Incomplete):
-        ask(requests_to(at(server.url, "own"), 4), tmp_path)
+    missing(requests_to(at(server.url, "own"), 4), tmp_path)
     assert "ok" in statuses(tmp_path, at(server.url, "own"))
     assert not any(line["reply"]["finish"] == "filter" for line in attempts(tmp_path, at(server.url, "own")))
 
 
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize(("status", "name"), [("403", "forbidden"), ("404", "not_found"), ("400", "bad_request")])
-def test_a_refusal_without_a_reason_ends_one_call(
-    serve: Any, tmp_path: Path, kind: str, status: str, name: str
-) -> None:
+def test_a_refusal_without_reason_ends_one_call(serve: Any, tmp_path: Path, kind: str, status: str, name: str) -> None:
     server = serve(to_some([4], Fault(status)))
     model = at(server.url, kind)
-    with pytest.raises(Incomplete, match=rf"1 of 10 replies are still missing:\n  {model.name}: 1 x {name}"):
-        ask(requests_to(model, 10), tmp_path)
+    missing(requests_to(model, 10), tmp_path, rf"1 of 10 replies are still missing:\n  {model.name}: 1 x {name}")
     tries = {"bad_request": 1}.get(name, 3)
     assert Counter(statuses(tmp_path, model)) == {"ok": 9, name: tries}
-    with pytest.raises(Incomplete, match=rf"1 of 10 replies are still missing:\n  {model.name}: 1 x {name}") as error:
-        ask(requests_to(model, 10), tmp_path)
-    assert "params" not in str(error.value), "the model took the parameters of all the others"
+    said = missing(requests_to(model, 10), tmp_path, rf"1 of 10 replies are still missing:\n  {model.name}: 1 x {name}")
+    assert "params" not in said, "the model took the parameters of all the others"
     assert len(server.calls) == 9 + 2 * tries
     server.behaviour = polite
     assert len(ask(requests_to(model, 10), tmp_path)) == 10
@@ -138,23 +134,17 @@ def test_a_call_that_is_refused_only_once_is_answered(serve: Any, tmp_path: Path
 @pytest.mark.parametrize(
     ("status", "advice"), [("403", "refused the key|asks for a key"), ("404", "model_id|base_url")]
 )
-def test_three_calls_in_a_row_that_are_refused_end_the_model(
-    serve: Any, tmp_path: Path, kind: str, status: str, advice: str
-) -> None:
+def test_three_refusals_in_a_row_end_the_model(serve: Any, tmp_path: Path, kind: str, status: str, advice: str) -> None:
     server = serve(lambda call: polite(call) if call.n < 5 else Fault(status))
     model = at(server.url, kind)
-    with pytest.raises(Incomplete, match=advice):
-        ask(requests_to(model, 50), tmp_path, concurrency=1)
+    missing(requests_to(model, 50), tmp_path, advice, concurrency=1)
     assert len(server.calls) == 5 + 3 * 3, "three calls with all their tries"
-    with pytest.raises(Incomplete, match=advice):
-        ask(requests_to(model, 50), tmp_path, concurrency=1)
+    missing(requests_to(model, 50), tmp_path, advice, concurrency=1)
     assert len(server.calls) == 14 + 9, "the next run finds out as quickly"
 
 
 @pytest.mark.parametrize(("concurrency", "burst"), [(1, 2), (4, 3), (16, 3), (16, 8)])
-def test_a_burst_of_refusals_that_passes_stops_nothing(
-    serve: Any, tmp_path: Path, concurrency: int, burst: int
-) -> None:
+def test_a_burst_of_refusals_stops_nothing(serve: Any, tmp_path: Path, concurrency: int, burst: int) -> None:
     server = serve(lambda call: Fault("403") if 20 <= call.n < 20 + burst else polite(call))
     model = at(server.url, "own")
     assert len(ask(requests_to(model, 60), tmp_path, concurrency=concurrency)) == 60
@@ -163,13 +153,10 @@ def test_a_burst_of_refusals_that_passes_stops_nothing(
 @pytest.mark.parametrize(
     ("count", "bad"), [(30, dict.fromkeys(range(2, 30, 3), "403")), (8, {2: "400", 3: "400", 4: "403"})]
 )
-def test_refusals_between_replies_never_end_a_model(
-    serve: Any, tmp_path: Path, count: int, bad: dict[int, str]
-) -> None:
+def test_refusals_between_replies_end_no_model(serve: Any, tmp_path: Path, count: int, bad: dict[int, str]) -> None:
     server = serve(lambda call: step(bad.get(int(call.prompt.split()[3])), call))
     model = at(server.url, "own")
-    with pytest.raises(Incomplete, match=f"{len(bad)} of {count}"):
-        ask(requests_to(model, count), tmp_path, concurrency=1)
+    missing(requests_to(model, count), tmp_path, f"{len(bad)} of {count}", concurrency=1)
     assert statuses(tmp_path, model).count("ok") == count - len(bad)
 
 
@@ -177,8 +164,7 @@ def test_refusals_between_replies_never_end_a_model(
 def test_a_filtered_first_prompt_proves_nothing_of_the_parameters(serve: Any, tmp_path: Path, kind: str) -> None:
     server = serve(lambda call: refused(CONTENT["azure"]) if "question 0 " in call.prompt else Fault("400"))
     for calls in (4, 7):  # three different requests are refused before it is the parameters
-        with pytest.raises(Incomplete, match="`params:`"):
-            ask(requests_to(at(server.url, kind), 20), tmp_path, concurrency=1)
+        missing(requests_to(at(server.url, kind), 20), tmp_path, "`params:`", concurrency=1)
         assert len(server.calls) == calls
 
 

@@ -362,9 +362,7 @@ def test_a_file_that_is_held_or_damaged_here_is_not_written_and_neither_is_any_o
     assert store.try_lock(store.file_of(here, "claude")) is not None, "and its locks are free"
 
 
-def test_all_files_are_held_until_the_last_line_is_written(
-    here: Path, there: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_files_are_held_until_all_is_written(here: Path, there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, append, free = exported(there), store.Writer.append_line, []
 
     def watched(writer: store.Writer, *line: Any) -> None:
@@ -377,7 +375,7 @@ def test_all_files_are_held_until_the_last_line_is_written(
 
 
 @pytest.mark.parametrize("fault", ["no room", "cut short", "no sync", "interrupted"])
-def test_a_disk_that_fails_in_the_middle_leaves_the_store_as_it_was(
+def test_a_disk_that_fails_changes_no_store(
     here: Path, there: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     put(here, ok(OTHER, "z", "Z"))

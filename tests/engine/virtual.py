@@ -7,9 +7,10 @@ import json
 import random
 import selectors
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 
 from helpers.providers import Clock, Failure, Sent, session
 from helpers.types import Completion, Model, Request, Usage
+from tests.servers.behaviours import Behaviour, Call, Fault, Reply
 
 
 class _Jump(selectors.SelectSelector):
@@ -30,6 +32,37 @@ class _Jump(selectors.SelectSelector):
         assert timeout is not None, "everybody waits for somebody else"
         self.time += timeout
         return super().select(0)
+
+
+class FakeClock:
+    """Time that passes only by sleeping; many sleepers sleep at the same time. `slept` holds every wish, in order."""
+
+    def __init__(self, jitter: float = 0.5) -> None:
+        self.time, self.slept, self.share = 0.0, [], jitter
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        until = self.time + seconds
+        await asyncio.sleep(0)
+        self.time = max(self.time, until)
+
+    def clock(self) -> Clock:
+        return Clock(now=lambda: self.time, sleep=self.sleep, wall=lambda: 1.7e9 + self.time, jitter=lambda: self.share)
+
+
+def timed(came: list[float], clock: FakeClock, behaviour: Behaviour) -> Behaviour:
+    """A behaviour that writes down by our clock when each request came."""
+
+    def behave(call: Call) -> Reply | Fault:
+        came.append(clock.time)
+        return behaviour(call)
+
+    return behave
+
+
+def gaps(came: Sequence[float]) -> list[float]:
+    """The seconds between one request and the next."""
+    return [round(later - earlier, 6) for earlier, later in pairwise(came)]
 
 
 def run(scene: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
@@ -83,8 +116,8 @@ async def ask_all(
 
 
 #: What a service does with the n-th attempt (from 1) of a call that comes at a time: the seconds that this takes, and
-#: how many tokens it has read (None: ten) or why it fails.
-Behave = Callable[[Request, int, float], tuple[float, float | Failure | None]]
+#: how many tokens it has read (None: ten), what it says instead of the prompt, or why it fails.
+Behave = Callable[[Request, int, float], tuple[float, float | str | Failure | None]]
 
 
 @dataclass
@@ -105,7 +138,8 @@ class Scripted:
         await asyncio.sleep(seconds)
         if isinstance(read, Failure):
             raise read
-        return Sent(json.dumps({"text": request.prompt, "read": self.usage.input if read is None else read}))
+        text, read = (read, None) if isinstance(read, str) else (request.prompt, read)
+        return Sent(json.dumps({"text": text, "read": self.usage.input if read is None else read}))
 
     def read(self, raw: str) -> Completion:
         """The reply in a body."""

@@ -204,8 +204,6 @@ def test_judges_that_do_not_read_end_as_what_they_are(size: int) -> None:
     assert_within(told, runs, 0.9, 1, "coins of which nothing is told")
 
 
-# --- twenty judges ----------------------------------------------------------------------------------------------------
-
 JUDGES, QUESTIONS = 20, 80
 
 

@@ -32,28 +32,6 @@ def skewed(clusters: int = 40) -> tuple[np.ndarray, np.ndarray]:
     return rng.gamma(0.7, size=(clusters, 3)), np.ones((clusters, 3))
 
 
-def test_bca_bounds_are_scipys() -> None:
-    x, _ = skewed()
-    theirs = stats.bootstrap(
-        (np.arange(len(x)),),
-        lambda index, axis: deviation(x[index].mean(axis=-2)),
-        method="BCa",
-        n_resamples=2000,
-        vectorized=True,
-        rng=np.random.default_rng(2),
-    )
-    value = float(deviation(x.mean(axis=0)))
-    jackknife = deviation((x.sum(axis=0) - x) / (len(x) - 1))
-    ours = bca_bounds(value, theirs.bootstrap_distribution, jackknife)
-    assert ours == pytest.approx(tuple(theirs.confidence_interval), abs=1e-9)
-    # Own draws differ, so the whole agrees up to simulation error: a twentieth of the width at 2,000 draws.
-    whole = bca(x, np.ones_like(x), deviation, seed=3)
-    width = theirs.confidence_interval.high - theirs.confidence_interval.low
-    assert abs(whole.low - theirs.confidence_interval.low) < width / 20
-    assert abs(whole.high - theirs.confidence_interval.high) < width / 10
-    assert whole.se == pytest.approx(theirs.standard_error, rel=0.1)
-
-
 def test_replicates_that_differ_from_the_value_by_rounding_alone_are_ties() -> None:
     """Sums of the same numbers in another order: which way they round is the processor's, the bounds are not."""
     rng = np.random.default_rng(7)

@@ -37,9 +37,7 @@ def test_what_is_said_and_read_is_what_was_drawn(case) -> None:
     assert differing(case, told) == 0
 
 
-def test_the_long_way_notices_a_prompt_that_shows_the_wrong_options_version_or_side(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_long_way_notices_a_prompt_that_shows_the_wrong_side(monkeypatch: pytest.MonkeyPatch) -> None:
     case = CASES[1]
     told = case.draw(6, np.random.default_rng(82))
     right = asked.shown_order

@@ -1,9 +1,8 @@
 """The statistics once more, by another way: other packages, published examples, and sums written out in the test.
 
-To 1e-9, the rank-ordered logit to 1e-6. Beside these stand: Wilson and Newcombe, clustered means against statsmodels
-(test_intervals), BCa bounds of scipy's own replicates (test_bootstrap), sign flips against scipy (test_tests), alpha
-against its package (test_intervals), power against statsmodels (test_tests), the logit against ConditionalLogit
-(test_rank_logit), the odds of matched pairs (test_tests).
+To 1e-9, the rank-ordered logit to 1e-6. Beside these stand: Wilson and Newcombe, clustered means and alpha against its
+package (test_intervals), the logit with a scale a judge and its sandwich (test_rank_logit), the odds of matched pairs
+(test_tests).
 """
 
 from __future__ import annotations
@@ -11,20 +10,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from fractions import Fraction
-from itertools import product
+from itertools import count, product
 from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from scipy import optimize, stats
+from scipy import stats
 from statsmodels.duration.hazard_regression import PHReg
 from statsmodels.stats.contingency_tables import mcnemar
 
 from helpers.stats.agreement import alpha_of_coincidences, krippendorff_alpha
 from helpers.stats.bootstrap import bca_bounds, bca_totals, resampled
-from helpers.stats.intervals import cluster_sums, clustered, newcombe, wilson
+from helpers.stats.intervals import cluster_sums, clustered
 from helpers.stats.models import rank_ordered_logit
 from helpers.stats.power import detectable_effect, detectable_mcnemar, provable_margin
 from helpers.stats.tests import benjamini_hochberg, holm, mcnemar_exact, sign_flip
@@ -148,7 +147,9 @@ def test_krippendorffs_published_example() -> None:
     found = {level: krippendorff_alpha(np.array(UNITS, float), level, seed=1) for level in ("nominal", "ordinal")}
     assert found["nominal"].value == pytest.approx(0.743, abs=5e-4)
     assert found["ordinal"].value == pytest.approx(0.815, abs=5e-4)
-    assert found["nominal"].n == found["ordinal"].n == 40
+    assert found["nominal"].n == found["ordinal"].n == 40 and found["nominal"].clusters == 11
+    few = krippendorff_alpha(np.array(UNITS[:9], float), "nominal", seed=1)
+    assert math.isnan(few.low) and not math.isnan(few.value) and "below 10" in few.method
     # And in exact fractions: coincidences of value c with value k, then disagreements.
     units = [[each for each in unit if each is not None] for unit in UNITS]
     pairs = Counter()
@@ -179,17 +180,6 @@ def test_mcnemar_is_statsmodels_and_the_binomial_by_hand(b: int, c: int) -> None
     assert mcnemar_exact(b, c) == pytest.approx(theirs, abs=1e-9) and theirs == pytest.approx(by_hand, abs=1e-9)
 
 
-def test_wilson_is_where_the_score_test_has_its_level() -> None:
-    # The bounds are the shares that the score test of 17 of 60 just rejects; Newcombe's is made of two such intervals.
-    found, z = wilson(17, 60, level=0.9), stats.norm.ppf(0.95)
-    for bound in (found.low, found.high):
-        assert abs(17 / 60 - bound) / math.sqrt(bound * (1 - bound) / 60) == pytest.approx(z, abs=1e-9)
-    one, two, both = wilson(17, 60), wilson(9, 45), newcombe(17, 60, 9, 45)
-    gap = 17 / 60 - 9 / 45
-    assert both.low == pytest.approx(gap - math.hypot(17 / 60 - one.low, two.high - 0.2), abs=1e-9)
-    assert both.high == pytest.approx(gap + math.hypot(one.high - 17 / 60, 0.2 - two.low), abs=1e-9)
-
-
 @pytest.mark.parametrize(("df", "power", "level"), [(9, 0.8, 0.05), (79, 0.9, 0.01), (741, 0.8, 0.05 / 48)])
 def test_the_detectable_effect_has_its_power_by_integration(df: int, power: float, level: float) -> None:
     shift, bound = detectable_effect(1.0, df, power, level), stats.t.ppf(1 - level / 2, df)
@@ -201,16 +191,23 @@ def test_the_detectable_effect_has_its_power_by_integration(df: int, power: floa
     assert 1 - inside == pytest.approx(power, abs=1e-9)
 
 
-def test_the_power_of_equivalence_and_of_pairs_is_enumerated() -> None:
+def test_the_power_of_equivalence_is_that_of_two_tests() -> None:
     # One-sided at 5 %: what one of the two tests finds, twice less one, in the normal approximation of the shift.
     assert provable_margin(1.0, 60, 2 * stats.t.cdf(3 - 1.6706488649, 60) - 1) == pytest.approx(3.0, abs=1e-9)
-    n, smaller = 40, 3
-    least = detectable_mcnemar(n, smaller)
-    q, power = smaller / n, 0.0
-    for up in range(n + 1):
-        for down in range(n + 1 - up):
-            chance = stats.multinomial.pmf([up, down, n - up - down], n, [q + least, q, 1 - 2 * q - least])
-            power += chance * (mcnemar_exact(up, down) <= 0.05)
+
+
+@pytest.mark.parametrize(
+    ("n", "smaller", "level"), [(40, 3, 0.05), (100, 5, 0.05), (500, 13, 0.05 / 48), (90, 0, 0.05)]
+)
+def test_the_power_of_pairs_is_enumerated(n: int, smaller: int, level: float) -> None:
+    least, q, power = detectable_mcnemar(n, smaller, level=level), smaller / n, 0.0
+    changes = 2 * q + least
+    for changed in range(n + 1):
+        # What is never seen need not be written out.
+        if (chance := stats.binom.pmf(changed, n, changes)) > 1e-12:
+            few = next(up for up in count() if mcnemar_exact(up, changed - up) > level)
+            ups = stats.binom(changed, (q + least) / changes)
+            power += chance * (ups.cdf(few - 1) + ups.sf(changed - few))
     assert power == pytest.approx(0.8, abs=1e-4)
 
 
@@ -218,15 +215,17 @@ def rows_of(questions: int, seed: int) -> pd.DataFrame:
     return frame(draw(WORLDS["planted"], questions, np.random.default_rng([22, seed])))
 
 
-def test_with_one_scale_a_ranking_is_a_stratum_of_a_cox_model() -> None:
+@pytest.mark.parametrize("depth", [1, 3, None])
+def test_with_one_scale_a_ranking_is_a_stratum_of_a_cox_model(depth: int | None) -> None:
     """The first place is the first to fail: the partial likelihood of ranks within judgments is the logit's."""
     rows = rows_of(40, 1).sort_values(["question_id", "judge", "candidate"]).reset_index(drop=True)
-    fit = rank_ordered_logit(rows, one_scale=True)
+    fit = rank_ordered_logit(rows, depth=depth, one_scale=True)
     names = [name for name in fit.names if not name.startswith("log_scale")]
     base = [[name for name in names if name.startswith(kind)][-1] for kind in ("quality", "slot")]
     free = [name for name in names if name not in base]
     columns = np.column_stack([_column(rows, name, base) for name in free])
-    theirs = PHReg(rows["rank"], columns, strata=rows.groupby(["question_id", "judge"]).ngroup(), ties="breslow")
+    strata, failed = rows.groupby(["question_id", "judge"]).ngroup(), rows["rank"] <= (depth or 6)
+    theirs = PHReg(rows["rank"], columns, status=failed, strata=strata, ties="breslow")
     theirs = theirs.fit(groups=pd.factorize(rows["question_id"])[0])
     ours = dict(zip(fit.names, fit.values, strict=True))
     assert [ours[name] for name in free] == pytest.approx(list(theirs.params), abs=1e-6)
@@ -246,84 +245,3 @@ def _column(rows: pd.DataFrame, name: str, base: list[str]) -> np.ndarray:
     values = rows["candidate"] if kind == "quality" else rows["slot"].astype(str)
     last = next(each for each in base if each.startswith(kind)).partition("[")[2].rstrip("]")
     return (values == key).to_numpy(dtype=float) - (values == last).to_numpy(dtype=float)
-
-
-class ByJudge:
-    """The logit with a scale a judge, from the frame alone: its likelihood by question, for complex numbers too."""
-
-    def __init__(self, rows: pd.DataFrame) -> None:
-        self.rows = rows.sort_values(["question_id", "judge", "rank"]).reset_index(drop=True)
-        self.judges, self.candidates = sorted(set(rows["judge"])), sorted(set(rows["candidate"]))
-        self.vendors, self.slots = sorted(set(rows["judge_vendor"])), sorted(set(rows["slot"]))
-        self.names = [
-            *(f"quality[{each}]" for each in self.candidates[1:]),
-            *(f"log_scale[{each}]" for each in self.judges[1:]),
-            *(f"own_vendor[{each}]" for each in self.vendors),
-            "own_model",
-            *(f"slot[{each}]" for each in self.slots[1:]),
-        ]
-        self.at = {
-            "quality": pd.Categorical(self.rows["candidate"], self.candidates).codes,
-            "log_scale": pd.Categorical(self.rows["judge"], self.judges).codes,
-            "slot": pd.Categorical(self.rows["slot"], self.slots).codes,
-        }
-        self.vendor = pd.Categorical(self.rows["judge_vendor"], self.vendors).codes
-        self.questions = pd.factorize(self.rows["question_id"])[0].reshape(-1, len(self.candidates))[:, 0]
-
-    def full(self, x: np.ndarray) -> dict[str, np.ndarray]:
-        """Every effect by kind; the first of its kind is minus the sum of the others."""
-        found, start = {}, 0
-        sizes = (("quality", self.candidates), ("log_scale", self.judges), ("own", None), ("slot", self.slots))
-        for kind, of in sizes:
-            size = len(self.vendors) + 1 if of is None else len(of) - 1
-            part = x[start : start + size]
-            found[kind] = part if of is None else np.concatenate([[-part.sum()], part])
-            start += size
-        return found
-
-    def by_question(self, x: np.ndarray) -> np.ndarray:
-        """(C,) the log likelihood of each question."""
-        at = self.full(x)
-        u = (
-            np.exp(at["log_scale"][self.at["log_scale"]]) * at["quality"][self.at["quality"]]
-            + at["slot"][self.at["slot"]]
-        )
-        u = u + at["own"][self.vendor] * self.rows["own_vendor"].to_numpy()
-        u = (u + at["own"][-1] * self.rows["own_model"].to_numpy()).reshape(-1, len(self.candidates))
-        left = np.cumsum(np.exp(u[:, ::-1]), axis=1)[:, ::-1]
-        total = (u - np.log(left))[:, :-1].sum(axis=1)
-        found = np.zeros(self.questions.max() + 1, dtype=total.dtype)
-        np.add.at(found, self.questions, total)
-        return found
-
-    def scores(self, x: np.ndarray) -> np.ndarray:
-        """(C, P) by the complex step: exact to the last digits, and no derivative written down."""
-        steps = 1e-30j * np.eye(len(x))
-        return np.stack([self.by_question(x + step).imag / 1e-30 for step in steps], axis=1)
-
-    def hessian(self, x: np.ndarray) -> np.ndarray:
-        steps = 1e-5 * np.eye(len(x))
-        found = np.stack([(self.scores(x + s) - self.scores(x - s)).sum(axis=0) / 2e-5 for s in steps])
-        return (found + found.T) / 2
-
-
-def test_a_scale_for_each_judge_is_the_maximum_and_sandwich_of_another_likelihood() -> None:
-    rows = rows_of(40, 2)
-    fit, other = rank_ordered_logit(rows), ByJudge(rows)
-    assert fit.converged
-    best = optimize.minimize(
-        lambda x: -other.by_question(x).sum(),
-        np.zeros(len(other.names)),
-        jac=lambda x: -other.scores(x).sum(axis=0),
-        method="BFGS",
-        options={"gtol": 1e-6},
-    ).x
-    for _ in range(2):
-        best = best - np.linalg.solve(other.hessian(best), other.scores(best).sum(axis=0))
-    ours = dict(zip(fit.names, fit.values, strict=True))
-    assert [ours[name] for name in other.names] == pytest.approx(list(best), abs=1e-6)
-    assert fit.loglik == pytest.approx(other.by_question(best).sum(), abs=1e-8)
-    bread, meat = np.linalg.inv(other.hessian(best)), other.scores(best)
-    expected = bread @ (meat.T @ meat) @ bread * 40 / 39  # CR0, and nearly what CR2 makes of 40 equal questions
-    at = [fit.names.index(name) for name in other.names]
-    assert np.diag(fit.covariance)[at] == pytest.approx(np.diag(expected), rel=0.1)

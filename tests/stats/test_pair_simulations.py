@@ -1,11 +1,7 @@
 """Does the analysis of pairs hold what it promises? Damage, self-preference and weakness planted in unequal judges.
 
-The rule is that of test_simulations: with the exact 99.9 % interval of the observed rate, a size fails wholly outside
-3 to 7 %, a coverage wholly outside 93 to 97 %, a bias beyond 3.5 Monte-Carlo standard errors. 115 articles with three
-questions each; seeds were fixed beforehand. Quick tests run 16 replications, which the rule refuses from 7 rejections
-or misses on: gross errors. What 2,000 of them show, what is found and what misleads stands in calibration.csv
-(calibrated.yaml), and slow tests run many only where no row holds it: families of judges, damage that
-differs by text, both contrasts together, doses, and judges that are merely weak.
+By the rule of `tests.rule`, on 115 articles with three questions each; seeds were fixed beforehand. What is not tried
+here stands in calibration.csv (calibrated.yaml): tests run where no row holds it, quick ones for gross errors.
 """
 
 from __future__ import annotations
@@ -13,7 +9,6 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from helpers.biases.self_preference import items, measured as self_preference_measured
@@ -62,16 +57,11 @@ def measured(world: str, run: int) -> list[Estimate]:
         naive = [e for e in items.accuracies(table[table["own"] == "wrong"], data) if e.id == "naive_harmful_rate"]
         return gap + naive
     table = sample(WORLDS[world], rng, DOSES if world == "recognition" else ARMS)
-    found = self_preference_measured.obfuscation_effect(
-        table, data, run
-    ) + self_preference_measured.against_other_author(table, data)
-    if world != "plain":
-        return found
-    return (
-        found
-        + self_preference_measured.naive_filtered(table, data)
-        + self_preference_measured.obfuscation_of_right(table, data, run)
-    )
+    if world == "plain":
+        right = self_preference_measured.obfuscation_of_right(table, data, run)
+        return [*self_preference_measured.naive_filtered(table, data), *right]
+    found = self_preference_measured.obfuscation_effect(table, data, run)
+    return [*found, *self_preference_measured.against_other_author(table, data)] if world == "scaled" else found
 
 
 def holm(estimates: list[Estimate]) -> dict[str, float]:
@@ -89,26 +79,10 @@ def given(each: np.ndarray) -> np.ndarray:
     return each[~np.isnan(each[:, 1])]
 
 
-@cache
-def population(world: str, dose: str) -> pd.DataFrame:
-    """A very large sample, verdicts taken as probabilities."""
-    arms = (REPEAT, ("wrong", int(dose), 0))
-    return sample(WORLDS[world], np.random.default_rng([32, 1]), arms, 20_000, expected=True)
-
-
-@cache
-def truth(world: str, judge: str, dose: str) -> float:
-    """The obfuscation effect of a very large sample."""
-    table = population(world, dose)
-    own = table[table["wrong"] == judge]
-    found = self_preference_measured.obfuscation_effect(own, "simulated")
-    return next(e.value for e in found if e.id == "obfuscation_effect" and e.where["judge"] == judge)
-
-
 def test_a_difference_of_plain_log_odds_is_not_zero_where_nothing_but_damage_happened() -> None:
     """Why matched pairs decide: without any noise, unequal judges alone move the plain contrast, not the paired one."""
-    table = population("unequal", "2")
-    plain = {}
+    arms, plain = (REPEAT, ("wrong", 2, 0)), {}
+    table = sample(WORLDS["unequal"], np.random.default_rng([32, 1]), arms, 5_000, expected=True)
     for judge in ("deepseek", "llama"):
         harmful = table[table["wrong"] == judge]
         mine, third = harmful["own"] == "wrong", harmful["own"] == ""
@@ -117,27 +91,29 @@ def test_a_difference_of_plain_log_odds_is_not_zero_where_nothing_but_damage_hap
             again, edited = (rows.loc[rows["condition"] == name, "score"].mean() for name in ("none", "wrong_2"))
             odds[who] = np.log(edited / (1 - edited)) - np.log(again / (1 - again))
         plain[judge] = odds["own"] - odds["third"]
-        assert truth("unequal", judge, "2") == pytest.approx(0.0, abs=1e-9)
+        effects = self_preference_measured.obfuscation_effect(harmful, "simulated")
+        paired = next(e.value for e in effects if e.id == "obfuscation_effect" and e.where["judge"] == judge)
+        assert paired == pytest.approx(0.0, abs=1e-9)
     assert plain["deepseek"] < -0.05 and plain["llama"] > 0.05, plain
 
 
 # --- (a) no self-preference: edits damage texts, for every judge alike ------------------------------------------------
 
 
-@pytest.mark.parametrize(("world", "runs"), [("lost", FAST), pytest.param("lost", 400, marks=pytest.mark.slow)])
-def test_damage_alone_is_not_called_an_effect(world: str, runs: int) -> None:
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+def test_damage_alone_is_not_called_an_effect(runs: int) -> None:
     """Unequal judges, habits of place, losses by verdict, damage that differs by text; the truth is 0."""
-    found = replications(world, runs)
+    found = replications("lost", runs)
     for judge in NAMES:
         every = found["obfuscation_effect", judge, "2"]
         each = given(every)
         # The sharpest judge answers so little wrongly that with losses it has too few articles at times.
         least = 0.85 if judge == "deepseek" else 0.99
-        assert len(each) >= least * runs, f"{judge} in {world}: {len(each)} of {runs} with an interval"
+        assert len(each) >= least * runs, f"{judge}: {len(each)} of {runs} with an interval"
         assert rejected(every) == rejected(each), "without an interval nothing is called an effect"
-        assert_within(rejected(each), len(each), 0.03, 0.07, f"size for {judge} in {world}")
-        assert_within(covered(each, 0.0), len(each), 0.93, 0.97, f"coverage for {judge} in {world}")
-        assert_unbiased(every[:, 0], 0.0, f"{judge} in {world}")
+        assert_within(rejected(each), len(each), 0.03, 0.07, f"size for {judge}")
+        assert_within(covered(each, 0.0), len(each), 0.93, 0.97, f"coverage for {judge}")
+        assert_unbiased(every[:, 0], 0.0, judge)
     any_judge = np.any([found["holm", judge][:, 0] < 0.05 for judge in NAMES], axis=0)
     assert exact(any_judge.sum(), runs)[0] <= 0.05, f"a judge of the family was named in {any_judge.sum()} of {runs}"
 
@@ -149,14 +125,6 @@ def test_the_naive_comparisons_call_the_same_damage_an_effect() -> None:
             assert rejected(found[id, judge, "2"]) >= 0.8 * FAST, f"{id} of {judge}"
         filtered, repeat = found["naive_filtered_change", judge, "2"], found["regression_to_the_mean", judge]
         assert 0.04 < repeat[:, 0].mean() < filtered[:, 0].mean(), "filtering alone makes a part of it"
-
-
-@pytest.mark.parametrize("world", ["plain", "unequal", "scaled"])
-def test_the_control_within_the_judge_keeps_its_size_even_where_judges_feel_edits_unequally(world: str) -> None:
-    found = replications(world, FAST)
-    for judge in ("llama", "mistral", "qwen"):
-        each = found["obfuscation_against_other_author", judge, "2"]
-        assert exact(rejected(each), FAST)[0] <= 0.07, f"size for {judge} in {world}: {rejected(each)} of {FAST}"
 
 
 @pytest.mark.parametrize("runs", [FAST, SLOW])
@@ -171,9 +139,6 @@ def test_where_noise_differs_by_judge_the_effect_is_not_identified_but_both_cont
         assert exact(claimed.sum(), runs)[0] <= 0.05, f"{judge}: {claimed.sum()} of {runs}"
 
 
-# --- (b) self-preference driven by recognition ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("runs", [FAST, SLOW])
 def test_self_preference_is_found_and_its_mitigation_grows_with_the_dose(runs: int) -> None:
     found = replications("recognition", runs)
@@ -183,15 +148,6 @@ def test_self_preference_is_found_and_its_mitigation_grows_with_the_dose(runs: i
         assert 0.5 < doses[0] < doses[1] < doses[2], f"{judge}: {doses}"
     false = np.any([found["holm", judge][:, 0] < 0.05 for judge in ("deepseek", "llama")], axis=0)
     assert exact(false.sum(), runs)[0] <= 0.05, f"a judge without self-preference was named in {false.sum()} of {runs}"
-
-
-@pytest.mark.parametrize("judge", ["llama", "mistral", "qwen"])
-def test_the_size_of_the_mitigation_is_covered(judge: str) -> None:
-    each = replications("recognition", FAST)["obfuscation_effect", judge, "2"]
-    assert_within(covered(each, truth("recognition", judge, "2")), FAST, 0.93, 0.97, f"coverage for {judge}")
-
-
-# --- (c) a judge that is merely weak ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("runs", [FAST, SLOW])

@@ -1,11 +1,7 @@
 """Does the analysis of orders hold what it promises? Noise, primacy, letters and losses planted in unequal judges.
 
-The rule is that of test_simulations: with the exact 99.9 % interval of the observed rate, a size fails wholly outside
-3 to 7 %, a coverage wholly outside 93 to 97 %, a bias beyond 3.5 Monte-Carlo standard errors. 120 questions, each
-order asked twice, unless said; seeds were fixed beforehand. Quick tests run 16 replications, which the rule refuses
-from 7 rejections or misses on: gross errors. What 2,000 of them show, what is found and what misleads stands in
-calibration.csv (calibrated.yaml), and slow tests run many where no row holds it: the family of judges,
-and the least number of questions that a style-controlled win rate has an interval for.
+By the rule of `tests.rule`; seeds were fixed beforehand. What is not tried here stands in calibration.csv
+(calibrated.yaml): tests run where no row holds it, quick ones for gross errors.
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ from helpers.types import Estimate
 from studies.calibration import running
 from studies.calibration.worlds.games import CANDIDATE, GameJudge, GameWorld, names, sample_frame, truth
 from tests.calibrated import stored
-from tests.rule import assert_unbiased, assert_within, covered, exact, rejected, replicate
+from tests.rule import assert_within, covered, exact, replicate
 
 FAST, SLOW = 16, pytest.param(400, marks=pytest.mark.slow)
 #: Judges that favour no place on any question, but differ in all else.
@@ -41,34 +37,18 @@ BIASED = (
     GameJudge("unequal", primacy=0.6, wobble=0.5, noise=1.5, strong=0.5, lost_candidate=0.2),
 )
 STYLED = (GameJudge("wordy", length_bias=0.8), GameJudge("terse", length_bias=-0.4, strong=0.6, noise=1.5))
-WORLDS = {
-    "fair": GameWorld(FAIR),
-    "biased": GameWorld(BIASED),
-    "once": GameWorld(BIASED[:2]),
-    "style": GameWorld(STYLED, lead=0.4),
-    "style_40": GameWorld(STYLED, lead=0.4),
-}
-#: Questions, repeats and questions of the identical arm.
-SIZES = {
-    "fair": (120, 2, 40),
-    "biased": (120, 2, 40),
-    "once": (400, 1, 0),
-    "style": (120, 1, 0),
-    "style_40": (40, 1, 0),
-}
+#: With the number of its seeds, its questions, repeats and questions of the identical arm.
+WORLDS = {"fair": (GameWorld(FAIR), 0, (120, 2, 40)), "style_40": (GameWorld(STYLED, lead=0.4), 4, (40, 1, 0))}
 
 
 def measured(world: str, run: int) -> list[Estimate]:
     """The estimates of one replication that its tests are about."""
-    rng, data = np.random.default_rng([43, list(WORLDS).index(world), run]), "simulated"
-    frame, lengths = sample_frame(WORLDS[world], rng, *SIZES[world])
+    judged, number, sizes = WORLDS[world]
+    frame, lengths = sample_frame(judged, np.random.default_rng([43, number, run]), *sizes)
     table = pairs(frame)
-    if world.startswith("style"):
-        return position_measured.win_rate(table, data, lengths)
-    found = both_orders.first_position_effect(table, data, run)
-    if world == "once":
-        return found
-    return [*found, *position_measured.excess_flip(table, data, run), *position_measured.control_arms(table, data, run)]
+    if world == "fair":
+        return both_orders.first_position_effect(table, "simulated", run)
+    return position_measured.win_rate(table, "simulated", lengths)
 
 
 def holm(estimates: list[Estimate]) -> dict[str, float]:
@@ -86,23 +66,12 @@ def replications(world: str, runs: int) -> dict[tuple[str, ...], np.ndarray]:
 
 def test_the_fair_worlds_are_fair_and_noisy() -> None:
     for judge in names(FAIR):
-        known = truth(WORLDS["fair"], judge)
+        known = truth(GameWorld(FAIR), judge)
         assert abs(known["first_position_effect"]) < 1e-12 and known["excess_flip"] < 1e-12
-        rows = valid(pairs(sample_frame(WORLDS["fair"], np.random.default_rng([42, 1]), 4_000, 1)[0]))
+        rows = valid(pairs(sample_frame(GameWorld(FAIR), np.random.default_rng([42, 1]), 4_000, 1)[0]))
         flipped = 1 - rows.loc[rows["judge"] == judge, "agree"].mean()
         assert flipped == pytest.approx(known["flips"], abs=0.02) and flipped > 0.25, judge
-    assert truth(WORLDS["fair"], "noisy")["flips"] > 0.5
-
-
-@pytest.mark.parametrize("judge", names(FAIR))
-def test_a_fair_judge_flips_often_and_is_called_neither_primed_nor_order_bound(judge: str) -> None:
-    """Losses depend on who won; coin tossing and noise make flips, and no effect."""
-    found = replications("fair", FAST)
-    for id in ("first_position_effect", "excess_flip", "identical_pair_effect"):
-        each = found[id, judge]
-        assert_within(rejected(each), FAST, 0.03, 0.07, f"size of {id} for {judge}")
-        assert_within(covered(each, 0.0), FAST, 0.93, 0.97, f"coverage of {id} for {judge}")
-        assert_unbiased(each[:, 0], 0.0, f"{id} of {judge}")
+    assert truth(GameWorld(FAIR), "noisy")["flips"] > 0.5
 
 
 @pytest.mark.parametrize("runs", [FAST, SLOW])
@@ -125,33 +94,10 @@ def test_a_flip_rate_less_the_one_foreseen_from_stability_calls_coins_order_boun
     assert ((coins["bias"] - 0.125).abs() <= room).all()
 
 
-# --- (b) judges that favour a place -----------------------------------------------------------------------------------
-
-
 def test_ten_points_are_planted() -> None:
-    assert truth(WORLDS["biased"], "primacy")["first_position_effect"] == pytest.approx(0.10, abs=0.001)
-    known = truth(WORLDS["biased"], "wobbly")
+    assert truth(GameWorld(BIASED), "primacy")["first_position_effect"] == pytest.approx(0.10, abs=0.001)
+    known = truth(GameWorld(BIASED), "wobbly")
     assert known["excess_flip"] > 0.1 and abs(known["first_position_effect"]) < 0.002
-
-
-def test_a_primacy_of_ten_points_is_covered_where_each_order_is_asked_once() -> None:
-    found = replications("once", FAST)
-    for judge in ("primacy", "letter"):
-        each, planted = found["first_position_effect", judge], truth(WORLDS["biased"], judge)["first_position_effect"]
-        assert_within(covered(each, planted), FAST, 0.93, 0.97, f"coverage for {judge}")
-        assert_unbiased(each[:, 0], planted, judge)
-
-
-@pytest.mark.parametrize("judge", names(BIASED))
-def test_effects_of_orders_are_covered_with_repeats(judge: str) -> None:
-    found = replications("biased", FAST)
-    known = truth(WORLDS["biased"], judge)
-    ids = ["first_position_effect", "excess_flip", "identical_pair_effect"]
-    # Losses that depend on the winner select questions, and on identical texts the winner is a place.
-    for id in ids[:1] if judge == "unequal" else ids:
-        each = found[id, judge]
-        assert_within(covered(each, known[id]), FAST, 0.93, 0.97, f"coverage of {id} for {judge}")
-        assert_unbiased(each[:, 0], known[id], f"{id} of {judge}")
 
 
 # --- (c) win rates at equal style -------------------------------------------------------------------------------------
@@ -192,10 +138,8 @@ def test_control_takes_away_what_length_alone_did() -> None:
 @pytest.mark.parametrize("weight", [1, 3])
 @pytest.mark.parametrize("style", ["raw", "controlled"])
 @pytest.mark.parametrize("judge", names(STYLED))
-@pytest.mark.parametrize(
-    ("world", "runs"), [("style", FAST), ("style_40", FAST), pytest.param("style_40", 400, marks=pytest.mark.slow)]
-)
-def test_win_rates_are_covered(world: str, judge: str, style: str, weight: int, runs: int) -> None:
-    each = replications(world, runs)["win_rate", judge, style, str(weight)]
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+def test_win_rates_of_few_questions_are_covered(judge: str, style: str, weight: int, runs: int) -> None:
+    each = replications("style_40", runs)["win_rate", judge, style, str(weight)]
     planted = at_equal_style(judge, style, weight)
-    assert_within(covered(each, planted), runs, 0.93, 0.97, f"coverage of the {style} win rate of {judge} in {world}")
+    assert_within(covered(each, planted), runs, 0.93, 0.97, f"coverage of the {style} win rate of {judge}")

