@@ -416,3 +416,22 @@ def test_askings_may_be_counted_from_anywhere(tmp_path: Path) -> None:
         (e.id, e.where, e.value, e.n) for e in other.estimates if e.n
     ]
     assert only(other.estimates, "agreement_winners").n > 0
+
+
+def test_scores_that_are_asked_again_give_their_noise(tmp_path: Path) -> None:
+    """By hand: q0 moves by 1 and 3 and changes its best answer, q1 stays and shares its best, q2 to q11 stay."""
+    calls = {"q0": [(7, 5), (6, 8)], "q1": [(4, 4), (4, 4)]} | {f"q{n}": [(9, 2), (9, 2)] for n in range(2, 12)}
+    rows = [
+        {"judge": "j", "question": question, "candidates": name, "verdict": score, "repeat": repeat + 1}
+        for question, pairs in calls.items()
+        for repeat, pair in enumerate(pairs)
+        for name, score in zip(("a", "b"), pair, strict=True)
+    ]
+    found = analyze(written(rows, tmp_path / "v.jsonl")).estimates
+    moved, shared, other = (only(found, f"score_{id}", judge="j") for id in ("moved", "best_shared", "other_best"))
+    assert (moved.value, moved.n, moved.unit) == (pytest.approx(4 / 24), 24, "score")
+    assert (shared.value, shared.n) == (pytest.approx(2 / 24), 24)
+    assert (other.value, other.n) == (pytest.approx(1 / 11), 11)
+    once = analyze(written([row for row in rows if row["repeat"] == 1], tmp_path / "once.jsonl"))
+    assert {e.id for e in once.estimates} & {"score_moved", "score_other_best"} == set()
+    assert "column repeat" in once.status.set_index("id").loc["score_moved", "why"]

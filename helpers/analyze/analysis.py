@@ -235,7 +235,24 @@ def score_numbers(frame: pd.DataFrame, seed: int) -> list[Estimate]:
     found += own_vendor_excess("own_vendor_score_excess", frame.assign(**vendors), "score", same)
     few = frame["score"].nunique() <= MOST["scores"]
     agreement = _agreement(frame, frame["score"], same, "ordinal", seed) if few else []
-    return [*found, *(made("agreement_scores", {}, each) for each in agreement[:1])]
+    return [*found, *(made("agreement_scores", {}, each) for each in agreement[:1]), *asked_again(frame)]
+
+
+def asked_again(frame: pd.DataFrame) -> Iterator[Estimate]:
+    """How far a score moves when it is asked again, how often the best is shared, and another one is best next time."""
+    keys = ["judge", "question_id", "cluster", "repeat"]
+    rows = frame.loc[frame["score"].notna(), [*keys, "candidate", "score"]].astype({"candidate": object})
+    before = rows.assign(repeat=rows["repeat"] + 1)
+    twice = rows.merge(before, on=[*keys, "candidate"])
+    yield from by("score_moved", twice, (twice["score_x"] - twice["score_y"]).abs(), "judge")
+    best = rows["score"] == rows.groupby(keys, observed=True)["score"].transform("max")
+    calls = rows.assign(best=best, name=rows["candidate"].where(best)).groupby(keys, observed=True)
+    calls = calls.agg(best=("best", "sum"), size=("best", "size"), name=("name", "first")).reset_index()
+    calls = calls[calls["size"] > 1]
+    yield from by("score_best_shared", calls, (calls["best"] > 1).astype(float), "judge")
+    alone = calls[calls["best"] == 1]
+    twice = alone.merge(alone.assign(repeat=alone["repeat"] + 1), on=keys)
+    yield from by("score_other_best", twice, (twice["name_x"] != twice["name_y"]).astype(float), "judge")
 
 
 def position_numbers(file: Verdicts, frame: pd.DataFrame, seed: int, notes: list[str]) -> list[Estimate]:
