@@ -42,8 +42,6 @@ LLMBAR_LABELS = "instances.jsonl"
 INCONSISTENT = "tie (inconsistent)"
 #: How often a strong verdict is repeated in the battles of Arena-Hard.
 STRONG = 3
-#: How the votes of PandaLM's people are called in place of a judge's name.
-ANNOTATOR = "annotator "
 #: The place of the better answer as AlpacaEval's annotators write it.
 _PLACE = re.compile(r"\s*(?:Output )?\(?([mMab])\)?\s*")
 _REVERSED = {"A<B": "B>A", "A<<B": "B>>A", "B<A": "A>B", "B<<A": "A>>B", "B=A": "A=B"}
@@ -59,11 +57,6 @@ OTHERS = ("fastchat-pair", "analyzer", "llmbar", "pandalm", "judgebench", "arena
 _BENCHMARK = re.compile(r"v\d+\.\d+")
 #: A judgment file, what problems call it, and what titles call its comparison.
 Place = tuple[Path, str, str]
-
-#: One row a vote or verdict. `question_id` is the cluster, `pair` the two answers judged, `kind` person or judge.
-VOTE_COLUMNS = ("source", "question_id", "pair", "condition", "voter", "kind", "verdict", "outcome")
-PERSON, JUDGE = "person", "judge"
-_WORDS = {FIRST: "first", EVEN: "tie", SECOND: "second"}
 _WON = {"baseline": 0.0, "tie": 0.5, "candidate": 1.0}
 
 
@@ -129,19 +122,17 @@ def normalised(score: object) -> str | None:
     return label if label in PAIRWISE else None
 
 
-def load_pairwise(
-    source: Source, format: str, labels: Source | None = None, *, people: bool = False, once: bool | None = None
-) -> pd.DataFrame:
+def load_pairwise(source: Source, format: str, labels: Source | None = None) -> pd.DataFrame:
     """Who won in a file of published verdicts on two answers, in a format of `formats.toml`: its games frame.
 
     A verdict that means nothing is invalid. A record twice is a ValueError; several with different time stamps
-    (`tstamp`), and (unless `once`) votes of one judge on one pair, are distinguished by `repeat`. With LLMBar's
-    `labels` a verdict for the candidate is correct. `people`: with the votes of PandaLM's annotators.
+    (`tstamp`), and votes of one judge on one pair, are distinguished by `repeat`. With LLMBar's `labels` a verdict for
+    the candidate is correct.
     """
     records = records_of(source, format)
     form, prepare, rows = FORMATS[format], PREPARE.get(format, lambda record, about: [record]), count(1)
     better = None if labels is None else _better_outputs(records_of(labels, "llmbar-labels"))
-    about = {"labels": labels, "better": better, "people": people, "fields": records.fields}
+    about = {"labels": labels, "better": better, "fields": records.fields}
 
     def read(record: Record) -> list[Game]:
         record.need(*form["needs"].split())
@@ -153,7 +144,7 @@ def load_pairwise(
     found = records.map(read, form.get("name") or form["question_id"].strip("{}"))
     if format == "arena-battles":
         return games_frame(_battles(source, chain(*found)))
-    return games_frame(_askings(records, found, format != "votes" if once is None else once))
+    return games_frame(_askings(records, found, format != "votes"))
 
 
 def records_of(source: Source, format: str) -> Records:
@@ -273,11 +264,10 @@ def _pandalm(record: Record, about: Mapping[str, Any]) -> Iterator[dict[str, Any
     refuse_if(wrong, "annotators", votes, "three votes, each 1, 2 or 0")
     added = {"model_1": models[0], "model_2": models[1], "its_gold": _WON.get(majority(winners), nan)}
     verdicts = {name: record.get(name) for name in sorted(about["fields"] - {"idx", "cmp_key", "annotators"})}
-    people = {f"{ANNOTATOR}{at}": vote for at, vote in enumerate(votes, 1)} if about["people"] else {}
-    if not people | verdicts:
+    if not verdicts:
         found = ", ".join(about["fields"])
         raise ValueError(f"no field with a judge's verdict (its name, and 1, 2 or 0); found {found}")
-    for judge, verdict in (people | verdicts).items():
+    for judge, verdict in verdicts.items():
         yield record | added | {"judge": judge, "verdict": verdict}
 
 
@@ -352,72 +342,6 @@ def majority(votes: Iterable[Any]) -> Any:
     """What most of the votes say; None where no verdict has more votes than each of the others."""
     (most, count), *others = Counter(votes).most_common() or [(None, 0)]
     return None if others and others[0][1] == count else most
-
-
-def load_votes(people: str | Path, judges: str | Path | None = None, *, who: str = "") -> pd.DataFrame:
-    """The votes of people, and of judges, on the same two answers, as a frame (columns: VOTE_COLUMNS).
-
-    Of MT-Bench a pair is a question's two models in a turn, its `condition`; "first" is the model whose name comes
-    first in the alphabet. `judges` is a file of their verdicts; orders that contradict each other are "inconsistent".
-    PandaLM's test set, whose items are pairs, holds three people and all judges; what is no verdict is "unreadable",
-    and items of one instruction share their `question_id` (see `instructions`). `who` keeps the people whose name
-    begins so. A judge's verdict twice, a vote of a model against itself and an unknown winner are ValueErrors.
-    """
-    path = Path(people).expanduser()
-    panda = path.is_file() and "cmp_key" in first_record(path)
-    votes = load_pairwise(people, "pandalm" if panda else "votes", people=True, once=panda)
-    judged = ~votes["judge"].str.startswith(ANNOTATOR) & panda
-    votes = votes.assign(kind=np.where(judged, JUDGE, PERSON))[judged | votes["judge"].str.startswith(who)]
-    if votes.empty:
-        raise ValueError(f"{people}: no vote of anybody whose name begins with {who!r}")
-    if judges is not None:
-        votes = pd.concat([votes, load_pairwise(judges, "votes", once=True).assign(kind=JUDGE)])
-    ids = (votes := votes.reset_index(drop=True))["question_id"]
-    if panda:
-        pairs = dict(zip(ids, votes["baseline"] + "_" + votes["candidate"], strict=True))
-        clusters = dict(zip(pairs, map(str, instructions([*pairs.values()])), strict=True))
-        votes = votes.assign(source="PandaLM", question_id=ids.map(clusters), pair=ids)
-    else:
-        for row in votes[votes["baseline"] == votes["candidate"]].itertuples():
-            raise ValueError(f"question {row.question_id}: fields 'model_a' and 'model_b' both hold {row.baseline!r}")
-        turn = votes["source"].str.rpartition(", ")[2]
-        pair = ids + ", " + turn + ": " + votes["baseline"] + ", " + votes["candidate"]
-        votes = votes.assign(source="MT-Bench", pair=pair, condition=turn)
-    word = votes["verdict"].map(_WORDS).astype(object).where(votes["score"] != INCONSISTENT)
-    why = np.where(votes["score"] == INCONSISTENT, "inconsistent", "unreadable")
-    outcome = np.where(word.notna(), "ok", why)
-    return votes.assign(voter=votes["judge"], verdict=word.where(word.notna(), None), outcome=outcome)[[*VOTE_COLUMNS]]
-
-
-def gold_of_votes(votes: pd.DataFrame) -> pd.DataFrame:
-    """Whether each judge's verdict is what most people say: the frame that `biases.accuracy.accuracy` takes.
-
-    One row a judge and pair; `correct` is NaN where the verdict cannot be read. A tie is a verdict. Pairs without a
-    majority are left out.
-    """
-    gold = votes[votes["kind"] == PERSON].groupby("pair", sort=False)["verdict"].agg(majority)
-    judged = votes[votes["kind"] == JUDGE].assign(gold=lambda rows: rows["pair"].map(gold))
-    judged = judged[judged["gold"].notna()].reset_index(drop=True)
-    correct = (judged["verdict"] == judged["gold"]).astype(float).where(judged["verdict"].notna())
-    return judged[["source", "question_id", "outcome"]].assign(judge=judged["voter"], correct=correct)
-
-
-def gold_of_games(games: pd.DataFrame, better: str = "better") -> pd.DataFrame:
-    """Whether each verdict names the `better` of two answers: the frame that `biases.accuracy.accuracy` takes.
-
-    One row a verdict; `condition` is who stood first. A tie is wrong, what cannot be read is NaN. A game without
-    `better` is a ValueError.
-    """
-    is_better = games["candidate"] == better
-    if not (is_better | (games["baseline"] == better)).all():
-        found = ", ".join(sorted({*games["candidate"], *games["baseline"]})[:6])
-        raise ValueError(f"every game needs {better!r} as candidate or baseline; found {found}")
-    shown_first = (games["first"] == "candidate") == is_better
-    wins = games["verdict"].where(games["verdict"].notna(), "").str.replace(">>", ">", regex=False)
-    right = (wins == FIRST).where(shown_first, wins == SECOND).astype(float).where(games["verdict"].notna())
-    condition = shown_first.map({True: "better first", False: "better second"})
-    kept = games[["source", "question_id", "category", "judge"]]
-    return kept.assign(condition=condition, correct=right, outcome=games["outcome"])
 
 
 def load_games(source: Source, hub: Entry = None, questions: Iterable[Question] = ()) -> Loaded:
