@@ -14,8 +14,9 @@ from typing import Any
 import pandas as pd
 
 from ..frames import BOLD
+from ..paths import load_table
 from ..types import Answer, Question
-from .hub import ANSWER_FILES, NAMES, Entry, Source, find_files, read_table
+from .hub import ANSWER_FILES, NAMES, Entry, Source, find_files
 from .questions import LETTERS, UNKNOWN, letter, placed_questions, read_flat, read_sets
 from .reading import Loaded, Record, Records, checked_text, read_records, show
 
@@ -36,7 +37,7 @@ _MARKS = {
 _TOKENS = re.compile(r"\w+|[^\w\s]")
 #: In the name of a letter's field, and in that of a reason for a letter that a model was told to defend.
 _LABEL, _FORCED = "_output_label", "_Dupe_reason_output_label_"
-MAKERS: dict[str, dict[str, str]] = read_table("makers.toml")
+MAKERS: dict[str, dict[str, str]] = load_table("datasets/makers.toml")
 
 
 def vendor_of(model: str) -> str:

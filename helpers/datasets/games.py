@@ -22,14 +22,15 @@ import numpy as np
 import pandas as pd
 
 from ..frames import GAMES
+from ..paths import load_table
 from ..types import PAIRWISE, Question, short_hash
 from . import reading
 from .answers import EACH, maker
-from .hub import NAMES, Entry, Source, fetch_files, find_files, read_table
+from .hub import NAMES, Entry, Source, fetch_files, find_files
 from .questions import UNKNOWN
 from .reading import Loaded, Problem, Record, Records, first_record, refuse_if
 
-FORMATS: dict[str, dict[str, Any]] = read_table("formats.toml")
+FORMATS: dict[str, dict[str, Any]] = load_table("datasets/formats.toml")
 #: Who stands first, as A, in game 1 and in game 2.
 ORDERS = ("baseline", "candidate")
 #: A decisive or even verdict for whoever stands first, for nobody, for whoever stands second.
@@ -153,8 +154,7 @@ def records_of(source: Source, format: str) -> Records:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file; expected {words} ({', '.join(sorted(needed))})")
     records = reading.read_rows(path)
-    if not {*needed} <= records.fields:
-        raise records.unknown(f"{words}: {', '.join(sorted(needed))}")
+    records.kind({format: needed}, f"{words}: {', '.join(sorted(needed))}")
     return records
 
 

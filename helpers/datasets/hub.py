@@ -5,26 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import pkgutil
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial
+from functools import partial
 from multiprocessing import TimeoutError as PoolTimeout
 from multiprocessing.pool import ThreadPool
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from ..paths import DOWNLOADS
+from ..paths import DOWNLOADS, load_table
 
-
-@cache
-def read_table(name: str) -> dict[str, Any]:
-    """The data that a .toml file of this package holds."""
-    return tomllib.loads((pkgutil.get_data(__package__, name) or b"").decode())
-
-
-NAMES = read_table("names.toml")
+NAMES = load_table("datasets/names.toml")
 QUESTION_FILES, ANSWER_FILES = tuple(NAMES["files"]["questions"]), tuple(NAMES["files"]["answers"])
 JUDGMENT_FILES: dict[str, str] = NAMES["files"]["judgments"]
 ERROR_FILES: dict[str, str] = NAMES["files"]["errors"]

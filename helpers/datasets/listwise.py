@@ -162,9 +162,7 @@ def read_judgments(
     paths = _files(source, hub, condition)
     for path in paths:
         records = read_records(path)
-        kind = next((kind for kind, fields in KINDS.items() if fields <= records.fields), None)
-        if kind is None:
-            raise records.unknown(NAMES["expected"]["judgments"])
+        kind = records.kind(KINDS, NAMES["expected"]["judgments"])
         names[kind].append(path.name)
         found = records.map(partial(READERS[kind], condition=condition), "prompt_id")
         found = _label(
