@@ -322,7 +322,7 @@ def test_bias_tests_lie_in_any_file_of_the_folder_that_the_entry_names(hub, clie
     hub.repos[REPO].commit(files(**{"data__train.csv": TESTS, "more__tests.csv": TESTS.replace(b"shop", b"mill")}))
     result = client.run(f"""
 hub.DOWNLOADS = folder
-questions = datasets.load_published_tests("hub", {entry(questions=path)!r})
+questions = datasets.load_published_tests("hub", {entry(questions=path)!r}).questions
 result = [(q.category, q.wordings[0].versions["treatment"].options) for q in questions]
 """)
     assert result == [["halo", ["no", "yes"]]] * files_read

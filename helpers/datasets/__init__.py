@@ -4,7 +4,7 @@ Every defect of a file is a ValueError with file, line and id.
 """
 
 from .answers import candidate_of, load_answers, load_arena_answers, load_responses, style_of, vendor_of
-from .bias_tests import load_decisions, load_published_tests, read_published_tests
+from .bias_tests import load_decisions, load_published_tests
 from .games import NO_ORDER, load_arena, load_games, load_pairwise, normalised
 from .hub import fetch, recorded
 from .inspect_logs import load_inspect

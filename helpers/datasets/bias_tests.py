@@ -9,6 +9,7 @@ import ast
 import math
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -20,7 +21,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..frames import DECISIONS, LACKING
+from ..frames import DECISIONS, LACKING, about
 from ..types import Question, RatioScale, Version, Wording, short_hash
 from .answers import vendor_of
 from .hub import NAMES, Entry, Source, find_files
@@ -44,26 +45,21 @@ _HEADING = re.compile(r"^Answer Options:[ \t]*\n", re.MULTILINE)
 _OPTION = re.compile(r"^Option (\d+):", re.MULTILINE)
 
 
-def load_published_tests(source: Source, entry: Entry = None) -> tuple[Question, ...]:
-    """The tests as `read_published_tests` reads them; rows that it leaves out are reported in one warning."""
-    read = read_published_tests(source, entry)
-    if read.problems:
-        named = "; ".join(map(str, read.problems[:NAMED]))
-        warnings.warn(f"{len(read.problems)} rows of tests are left out, for instance {named}", stacklevel=2)
-    return read.questions
-
-
-def read_published_tests(source: Source, entry: Entry = None) -> Loaded:
+def load_published_tests(source: Source, entry: Entry = None) -> Loaded:
     """The tests in a CSV, JSON lines or Parquet file, in a folder of them, or behind the hub's `questions`.
 
     Columns TEST_COLUMNS and, where there is one, id (tum-nlp/cognitive-biases-in-llms). A question is a bias and a
     scenario; instances are its wordings "1", "2", ... of kind "scale"; an option counts its index. For the target see
-    `target_of`. Broken rows and repeated ones are problems; files without any test, or without a column, a ValueError.
+    `target_of`. Broken rows and repeated ones are problems, reported in one warning; files without any test, or without
+    a column, are a ValueError.
     """
     found, problems = _read(source, entry, "questions", lambda row, path: _test(row))
-    wordings: dict[tuple[str, str], list[Wording]] = {}
+    if problems:
+        named = "; ".join(map(str, problems[:NAMED]))
+        warnings.warn(f"{len(problems)} rows of tests are left out, for instance {named}", stacklevel=2)
+    wordings = defaultdict[tuple[str, str], list[Wording]](list)
     for _, _, (scenario, wording) in found:
-        wordings.setdefault(scenario, []).append(wording)
+        wordings[scenario].append(wording)
     questions = []
     for (bias, text), each in wordings.items():
         named = tuple(replace(wording, name=str(number)) for number, wording in enumerate(each, 1))
@@ -187,9 +183,7 @@ def _replies(
         "category": bias,
         "wording": wording.name,
         "kind": "scale",
-        "judge": judge,
-        "judge_vendor": vendor_of(judge),
-        "judge_model": judge,
+        **about("judge", judge, vendor=vendor_of(judge), model=judge),
         "repeat": 0,
         "target": wording.target,
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..frames import LISTWISE
+from ..frames import LISTWISE, about
 from ..types import Answer
 from ..words import p_text
 from .answers import candidate_of, vendor_tier
@@ -84,9 +84,9 @@ def load_judgments(
     written = {(answer.question_id, answer.candidate): answer for answer in answers}
     distinct = {tuple(judgment.shown.items()) for judgment in final if judgment.shown is not None}
     constant = dict(distinct.pop()) if len(distinct) == 1 else None
-    by_question: dict[str, set[str]] = {}
+    by_question = defaultdict[str, set[str]](set)
     for judgment in final:
-        by_question.setdefault(judgment.question_id, set()).update(filter(None, (judgment.shown or {}).values()))
+        by_question[judgment.question_id].update(filter(None, (judgment.shown or {}).values()))
     everywhere = set().union(*by_question.values())
     rows: list[Row] = []
     for judgment in final:
@@ -120,20 +120,17 @@ def load_top1(source: Source, hub: Entry = None, *, condition: str | None = None
 def _rows(judgment: Published, places: Iterable[tuple[Any, ...]], written: Mapping[Any, Answer]) -> Iterator[Row]:
     """The row of each place: slot, letter and candidate."""
     vendor, tier = vendor_tier(judgment.judge)
+    judge = about("judge", judgment.judge, vendor=vendor, tier=tier)
     valid, scores = judgment.outcome == "ok", judgment.scores or {}
     ranked = [scores.get(letter, math.nan) for letter in judgment.ranking]
     # NaN compares as False: a score that is not there contradicts nothing.
     contradicts = valid and any(low > high for at, high in enumerate(ranked) for low in ranked[at + 1 :])
-    shared = {**vars(judgment), "judge_vendor": vendor, "judge_tier": tier, "contradicts": contradicts}
-    shared |= {"repeat": 0, "own_model": False}
+    shared = vars(judgment) | judge | {"contradicts": contradicts, "repeat": 0, "own_model": False}
     for slot, letter, candidate in places:
         made = vendor_tier(candidate) if candidate else (None, None)
         answer = written.get((judgment.question_id, candidate))
         yield shared | {
-            "candidate": candidate,
-            "candidate_vendor": made[0],
-            "candidate_tier": made[1],
-            "candidate_model": answer and answer.model,
+            **about("candidate", candidate, vendor=made[0], tier=made[1], model=answer and answer.model),
             "slot": slot,
             "label": letter,
             "rank": float(judgment.ranking.index(letter) + 1) if valid else math.nan,

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..frames import PAIRWISE
+from ..frames import PAIRWISE, about
 from ..types import Answer, Question
 from .answers import answers_in, columns, plain_question, vendor_of
 from .hub import NAMES, Entry, Source, find_files
@@ -112,13 +112,12 @@ def _pair(
     dose: int = 0,
 ) -> Row:
     """What was judged: an answer of the judge, which is `own` (right or wrong), and one of another model."""
-    sides = [*zip((own, OTHER[own]), models, labels, strict=True)]
+    roles = zip((own, OTHER[own]), models, labels, strict=True)
+    own_side, other_side = (about(role, name, vendor=vendor_of(name), label=label) for role, name, label in roles)
     return {
         **vars(question),
         "question_id": question.id,
-        "judge": models[0],
-        "judge_vendor": vendor_of(models[0]),
-        "judge_model": models[0],
+        **about("judge", models[0], vendor=vendor_of(models[0]), model=models[0]),
         "condition": f"{own}_{dose}" if dose else "none",
         "edit": "synonyms" if dose else "none",
         "target": own if dose else "none",
@@ -128,9 +127,7 @@ def _pair(
         "own": own,
         # A verdict is compared with a repeat, which published files lack; recognition with its only unedited asking.
         "partner": int(task == "correct"),
-        **{role: name for role, name, _ in sides},
-        **{f"{role}_vendor": vendor_of(name) for role, name, _ in sides},
-        **{f"{role}_label": label for role, _, label in sides},
+        **(own_side | other_side),
     }
 
 

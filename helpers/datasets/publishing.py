@@ -110,20 +110,18 @@ def write_arena(
     frame: pd.DataFrame,
     folder: str | Path,
     *,
-    condition: str = "none",
-    repeat: int = 0,
     texts: Mapping[GameKey, str] | None = None,
     prompts: Mapping[GameKey, list[dict[str, str]]] | None = None,
 ) -> list[Path]:
     """Write verdicts for Arena-Hard's own tools: <folder>/<judge>/<candidate>.jsonl, sorted.
 
-    `frame` is a games frame, of which one `condition` and `repeat` are written: a line a question with two games, the
-    baseline first in game 1, each with score, judgment.answer (`texts`) and prompt (`prompts`). A score that is no
+    `frame` is a games frame, of which the first asking without a condition is written: a line a question with two games,
+    the baseline first in game 1, each with score, judgment.answer (`texts`) and prompt (`prompts`). A score that is no
     label is null, for the tools stop at it, and so is a missing game; a question without any game is left out. Two
     verdicts on one question in one order, and two names that would share a file, are ValueErrors before anything is
     written.
     """
-    rows = frame[(frame["condition"] == condition) & (frame["repeat"] == repeat)]
+    rows = frame[(frame["condition"] == "none") & (frame["repeat"] == 0)]
     twice = rows[rows.duplicated(["judge", "candidate", "question_id", "first"])]
     if len(twice):
         named = ", ".join(f"{row.question_id} ({row.judge} on {row.candidate})" for row in twice[:3].itertuples())

@@ -389,15 +389,15 @@ def _values(text: str, one_a_line: bool) -> Iterator[tuple[int, Any]]:
 def _elements(text: str, at: int, end: int | None = None) -> Iterator[tuple[int, Any]]:
     """The values of the array that opens at `at`; behind it there is nothing, or a text known to be well-formed."""
     at = _skip(text, at + 1)
-    closed = text.startswith("]", at)
-    while not closed:
+    more = not text.startswith("]", at)
+    while more:
         value, after = decode(text, at)
         yield at, value
         at = _skip(text, after)
-        closed = text.startswith("]", at)
-        if not closed and not text.startswith(",", at):
-            raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
-        at = at if closed else _skip(text, at + 1)
+        if more := text.startswith(",", at):
+            at = _skip(text, at + 1)
+    if not text.startswith("]", at):
+        raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
     if end is None and _skip(text, at + 1) < len(text):
         raise json.JSONDecodeError("Extra data", text, at + 1)
 
