@@ -82,7 +82,8 @@ class Client:
 import json, time
 from pathlib import Path
 from helpers import datasets
-from helpers.datasets import hub, fetch, recorded
+from helpers.datasets import hub
+from helpers.datasets.hub import fetch, recorded
 folder = Path({str(self.folder)!r})
 slept = []
 time.sleep = slept.append

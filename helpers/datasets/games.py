@@ -1,4 +1,4 @@
-"""Published verdicts on two answers as the games frame: who was compared, who stood first, who won.
+"""Published verdicts on two answers as the games frame, read and written: who was compared, stood first, won.
 
 How a record of each format becomes games stands in `formats.toml`; what a record lacks of that, its function in PREPARE
 adds. Of Arena-Hard's judgments, both layouts, what is broken is named with its line, and the rest is kept. `score` is
@@ -26,7 +26,7 @@ from ..paths import load_table
 from ..types import PAIRWISE, Question, short_hash
 from . import reading
 from .answers import EACH, maker
-from .hub import NAMES, Entry, Source, fetch_files, find_files
+from .hub import NAMES, Entry, Source, fetch_files, find_files, replace_file
 from .questions import UNKNOWN
 from .reading import Loaded, Problem, Record, Records, first_record, refuse_if
 
@@ -56,6 +56,8 @@ NAMED = 10
 OTHERS = ("fastchat-pair", "analyzer", "llmbar", "pandalm", "judgebench", "arena-battles")
 #: How the folder of a benchmark is named: with its version.
 _BENCHMARK = re.compile(r"v\d+\.\d+")
+#: How a judge's text, or the messages that it was shown, are looked up: question, judge, candidate, who stood first.
+GameKey = tuple[str, str, str, str]
 #: A judgment file, what problems call it, and what titles call its comparison.
 Place = tuple[Path, str, str]
 _WON = {"baseline": 0.0, "tie": 0.5, "candidate": 1.0}
@@ -463,3 +465,58 @@ def _short(path: Path, inner: Path) -> str:
     parts, below = ([part for part in each.parts if part != JUDGMENTS] for each in (path.with_suffix(""), inner))
     benchmark = len(parts) > 3 and _BENCHMARK.search(parts[-3])
     return "/".join(parts[-(3 if benchmark else max(len(below), 2 if JUDGMENTS in path.parts else 1)) :])
+
+
+def write_arena(
+    frame: pd.DataFrame,
+    folder: str | Path,
+    *,
+    texts: Mapping[GameKey, str] | None = None,
+    prompts: Mapping[GameKey, list[dict[str, str]]] | None = None,
+) -> list[Path]:
+    """Write verdicts for Arena-Hard's own tools: <folder>/<judge>/<candidate>.jsonl, sorted.
+
+    `frame` is a games frame; its first asking without a condition is written: a line a question with two games, the
+    baseline first in game 1, each with score, judgment.answer (`texts`) and prompt (`prompts`). A score that is no
+    label is null, for the tools stop at it, and so is a missing game; a question without any game is left out. Two
+    verdicts on one question in one order, and two names that would share a file, are ValueErrors before anything is
+    written.
+    """
+    rows = frame[(frame["condition"] == "none") & (frame["repeat"] == 0)]
+    twice = rows[rows.duplicated(["judge", "candidate", "question_id", "first"])]
+    if len(twice):
+        named = ", ".join(f"{row.question_id} ({row.judge} on {row.candidate})" for row in twice[:3].itertuples())
+        raise ValueError(f"{len(twice)} verdicts on a question that has one in the same order already: {named}")
+    lines: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in rows.itertuples(index=False):
+        about = {"uid": row.question_id, "category": row.category, "judge": row.judge, "model": row.candidate}
+        about |= {"baseline": row.baseline, "games": [None, None]}
+        line = lines.setdefault((row.judge, row.candidate), {}).setdefault(row.question_id, about)
+        if line["baseline"] != row.baseline or line["category"] != row.category:
+            raise ValueError(f"question {row.question_id}: its two games name different baselines or categories")
+        if row.outcome != "missing":
+            at = (row.question_id, row.judge, row.candidate, row.first)
+            score = None if pd.isna(row.verdict) else row.verdict
+            game = {"score": score, "judgment": {"answer": (texts or {}).get(at, "")}}
+            line["games"][ORDERS.index(row.first)] = game | {"prompt": (prompts or {}).get(at, [])}
+    files = {pair: Path(folder) / _name(pair[0]) / f"{_name(pair[1])}.jsonl" for pair in lines}
+    # Some file systems do not tell capitals from small letters.
+    owners: dict[str, tuple[str, str]] = {}
+    for pair, path in files.items():
+        other = owners.setdefault(str(path).lower(), pair)
+        if other != pair:
+            raise ValueError(f"{' on '.join(other)} and {' on '.join(pair)} would share the file {path.name}")
+    for pair, path in files.items():
+        # ASCII with escapes: whatever a reply holds, half a surrogate pair included, can be written.
+        replace_file(path, [json.dumps(line) for line in lines[pair].values() if any(line["games"])])
+    return sorted(files.values())
+
+
+def _name(model: str) -> str:
+    """A model's name as a file's: "/" as "__", as the benchmark's own files have it, and nothing that leaves a folder.
+
+    >>> _name("Nexusflow/Athene-V2-Chat"), _name("../x y")
+    ('Nexusflow__Athene-V2-Chat', '_.__x_y')
+    """
+    name = re.sub(r"[^\w.+@=-]", "_", model.replace("/", "__"))
+    return re.sub(r"^\.", "_", name) or "_"

@@ -1,4 +1,4 @@
-"""Published listwise judgments as tidy frames, in any of the three formats they come in, and what stood where.
+"""Published listwise judgments as tidy frames, read in three formats and written in one, and what stood where.
 
 Nothing is repaired and nothing is dropped.
 """
@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,15 @@ import pandas as pd
 from ..frames import LISTWISE, about
 from ..types import Answer
 from ..words import p_text
-from .answers import candidate_of, vendor_tier
+from .answers import candidate_of, published_names, vendor_tier
 from .hub import ERROR_FILES, HINTS, JUDGMENT_FILES, NAMES, Entry, Source, find_files
 from .reading import Record, Records, checked_name, checked_text, number_or_nan, read_records, show
 
 Row = dict[str, Any]
 #: Columns of the listwise frame that published judgments do not have.
 ABSENT = frozenset(("lists", "bold", "partner"))
+#: As much of an answer as the published judgments repeat.
+_SHOWN = 200
 #: Six candidates stood in every prompt of the logged run; the log itself keeps no mapping.
 LOG_LETTERS = tuple("ABCDEF")
 #: The files that a folder is searched for, with their hints.
@@ -428,3 +431,53 @@ def _balance(orders: pd.Series) -> tuple[float, int, float, str]:
     # A candidate stands in one place of each order, so cells vary less than in Pearson's table.
     chi2 = float(chisquare(counts, axis=None).statistic) * (k - 1) / k
     return chi2, dof, float(distribution.sf(chi2, dof)), ""
+
+
+def published_judgments(
+    frame: pd.DataFrame, reasons: Mapping[tuple[str, str, str], str] | None = None, answers: Iterable[Answer] = ()
+) -> dict[str, list[dict[str, Any]]]:
+    """The judgments of a listwise frame by condition, a record each, of the first asking of each.
+
+    `reasons` are their justifications by question, judge and condition. A judgment that could not be read is an `error`
+    with its outcome ("MAX_TOKENS" where it was cut), an invalid ranking one without letters. One that is missing keeps
+    what was shown, and is left out where that is not known. A ranking whose letters or candidates are not known is a
+    ValueError.
+    """
+    judges = frame[["judge", "judge_vendor", "judge_tier"]].drop_duplicates()
+    shown = frame[["candidate", "candidate_vendor", "candidate_tier"]].dropna(subset="candidate").drop_duplicates()
+    both = [each.astype(object).fillna("").itertuples(index=False, name=None) for each in (judges, shown)]
+    names = published_names(chain(*both))
+    texts = {(each.question_id, each.candidate): each.text or "" for each in answers}
+    found: dict[str, list[dict[str, Any]]] = {}
+    keys = ["condition", "question_id", "judge"]
+    first = frame["repeat"] == frame.groupby(keys, observed=True)["repeat"].transform("min")
+    for place, rows in frame[first].groupby(keys, observed=True, sort=False):
+        condition, question, judge = map(str, place)
+        rows = rows.sort_values("slot", kind="stable")
+        record: dict[str, Any] = {"prompt_id": question, "judge_model": names[judge], "hint_mode": condition}
+        mapped = rows["label"].notna().all() and rows["candidate"].notna().all()
+        if mapped:
+            shown = dict(zip(rows["label"].astype(str), rows["candidate"].astype(str), strict=True))
+            written = {label: texts.get((question, name)) for label, name in shown.items()}
+            record["mapping"] = {label: f"ans_{question}_{names[name]}" for label, name in shown.items()}
+            record["anonymized_answers"] = [
+                {"label": label} | ({"text": f"{text[:_SHOWN]}..."} if text else {}) for label, text in written.items()
+            ]
+        outcome = str(rows["outcome"].iloc[0])
+        if outcome == "ok" and not mapped:
+            raise ValueError(
+                f"question {question}, judge {judge}: which candidate stood under each letter is not known, and the "
+                "published format cannot hold a ranking without"
+            )
+        if mapped and outcome in ("ok", "invalid_ranking", "missing"):
+            ranked = rows.sort_values("rank")["label"].astype(str).tolist()
+            record["ranking"] = {"ok": ranked, "missing": None}.get(outcome, [])
+            scores = zip(rows["label"].astype(str), rows["score"], strict=True)
+            record["scores"] = {label: None if score != score else score for label, score in scores}
+            record["justification"] = (reasons or {}).get((question, judge, condition), "")
+        elif outcome == "missing":
+            continue
+        else:
+            record["error"] = "MAX_TOKENS" if outcome == "truncated" else outcome
+        found.setdefault(condition, []).append(record)
+    return found

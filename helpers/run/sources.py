@@ -12,7 +12,6 @@ import pandas as pd
 from .. import datasets, frames, prompts
 from ..biases.protocol import load_bias
 from ..datasets import bias_tests
-from ..datasets.bias_templates import load_templates
 from ..datasets.hub import below
 from ..datasets.pairs import CODE_FILES
 from ..datasets.reading import read_rows
@@ -107,7 +106,7 @@ def _tests_or_scenarios(experiment: Experiment) -> Sequence[Question]:
     if place.is_dir() and not templates:
         there = ", ".join(sorted(path.name for path in place.iterdir())) or "nothing"
         raise FileNotFoundError(f"{place}: expected {kinds}, found {there}")
-    lines = load_templates(place, experiment.extra["metrics"], f"experiments/{experiment.name}/config.yaml")
+    lines = bias_tests.load_templates(place, experiment.extra["metrics"], f"experiments/{experiment.name}/config.yaml")
     return load_bias(experiment.bias).questions(lines, experiment.seed)
 
 
