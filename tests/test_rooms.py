@@ -86,7 +86,7 @@ MOST = {
     "types paths escaping json_text services": (795, 5),
     "config": (700, 3),
     "prompts verdicts": (802, 4),
-    "datasets": (3_377, 10),
+    "datasets": (3_367, 10),
     "providers": (2_100, 11),
     "store": (950, 4),
     "judge": (1_347, 5),

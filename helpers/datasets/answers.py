@@ -62,15 +62,6 @@ def vendor_tier(name: str) -> tuple[str, str]:
     return vendor, tier
 
 
-def candidate_of(answer_id: str, question_id: str) -> str:
-    """The candidate in an answer id (ans_<question>_<vendor>_<tier>); any other id is a ValueError."""
-    start = f"ans_{question_id}_"
-    candidate = answer_id.removeprefix(start)
-    if not answer_id.startswith(start) or not all(vendor_tier(candidate)):
-        raise ValueError(f"answer id {answer_id!r} is not {start}<vendor>_<tier>")
-    return candidate
-
-
 def load_answers(source: Source, hub: Entry = None, questions: Iterable[Question] = ()) -> list[Answer]:
     """The answers in a published file, in a folder with exactly one of ANSWER_FILES, or behind the hub entry ("hub").
 

@@ -20,7 +20,7 @@ import pandas as pd
 from ..frames import LISTWISE, about
 from ..types import Answer
 from ..words import p_text
-from .answers import candidate_of, published_names, vendor_tier
+from .answers import published_names, vendor_tier
 from .hub import ERROR_FILES, HINTS, JUDGMENT_FILES, NAMES, Entry, Source, find_files
 from .reading import Record, Records, checked_name, checked_text, number_or_nan, read_records, show
 
@@ -257,7 +257,7 @@ def _logged(record: Record, condition: str | None) -> Published:
     """One success of the log: always the pick; ranking and scores only where the log's text could be matched to it."""
     judgment = _asked(record, "judge")
     hint = judgment.condition or condition or record.text("hint_mode")
-    pick = _candidate(record.text("top_answer_id"), "top_answer_id", judgment.question_id)
+    pick = candidate_of(record.text("top_answer_id"), "top_answer_id", judgment.question_id)
     judgment = replace(judgment, category=record.text("category"), condition=hint, pick=pick)
     return _with_verdict(judgment, record, LOG_LETTERS)
 
@@ -310,19 +310,19 @@ def _shown(record: Record, question: str) -> dict[str, str | None]:
     listed = record.typed("anonymized_answers", list, "a list of objects with a label", dict)
     order = [Record(entry).text("label") for entry in listed or () if "label" in entry]
     letters = order if sorted(order) == sorted(mapping) else sorted(mapping)
-    shown = {letter: _candidate(mapping[letter], f"mapping.{letter}", question) for letter in letters}
+    shown = {letter: candidate_of(mapping[letter], f"mapping.{letter}", question) for letter in letters}
     if len(set(shown.values())) < len(shown):
         raise ValueError(f"field 'mapping' shows one candidate under two letters: {mapping}")
     return shown
 
 
-def _candidate(value: Any, field: str, question: str) -> str:
-    """The candidate that the answer id in a field names."""
-    text = checked_name(checked_text(value, field), f"field {field!r}")
-    try:
-        return candidate_of(text, question)
-    except ValueError as error:
-        raise ValueError(f"field {field!r}: {error}") from None
+def candidate_of(value: Any, field: str, question: str) -> str:
+    """The candidate that the answer id in a field names (ans_<question>_<vendor>_<tier>); any other is a ValueError."""
+    text, start = checked_name(checked_text(value, field), f"field {field!r}"), f"ans_{question}_"
+    candidate = text.removeprefix(start)
+    if not text.startswith(start) or not all(vendor_tier(candidate)):
+        raise ValueError(f"field {field!r}: answer id {text!r} is not {start}<vendor>_<tier>")
+    return candidate
 
 
 def _with_verdict(judgment: Published, record: Record, letters: tuple[str, ...]) -> Published:
