@@ -281,21 +281,21 @@ def _decided(judgment: Judgment) -> dict[str, object]:
         "anchor": NAN if wording.anchor is None else wording.anchor,
         "values": " ".join(f"{value:g}" for value in values),
     }
-    of_label = {label: values[int(at)] for label, at in zip(trial.labels, trial.shown, strict=True)}
-    row |= _read(judgment, values) | _weighed(judgment, partial(_of_options, of_label, row["target"]))
+    natural = dict(zip(trial.labels, map(int, trial.shown), strict=True))
+    of_label = {label: values[at] for label, at in natural.items()}
+    row |= _read(judgment, natural, of_label) | _weighed(judgment, partial(_of_options, of_label, row["target"]))
     return row if trial.condition == "treatment" else row | {"partner": NAN}
 
 
-def _read(judgment: Judgment, values: Sequence[float]) -> dict[str, float | str]:
+def _read(judgment: Judgment, natural: Mapping[str, int], of_label: Mapping[str, float]) -> dict[str, float | str]:
     """What a readable reply counts: the option chosen, or how many arguments of each side."""
     trial, verdict = judgment.trial, judgment.verdict
     if verdict is None:
         return {}
-    natural = dict(zip(trial.labels, map(int, trial.shown), strict=True))
     labels = [verdict.choice] if trial.form == "choice" else verdict.choices
     places = sorted(map(trial.labels.index, labels))
     shown = {"places": " ".join(map(str, places)), "letters": " ".join(sorted(trial.labels[at] for at in places))}
-    picked = [values[natural[label]] for label in labels]
+    picked = [of_label[label] for label in labels]
     if trial.form == "choice":
         return shown | {"choice": natural[verdict.choice], "value": picked[0]}
     pro, con = sum(value > 0 for value in picked), sum(value < 0 for value in picked)
@@ -367,13 +367,11 @@ def unreadable_words(table: pd.DataFrame) -> str:
     counts = {"replies": table["judgments"] - table.get("missing", 0), "ok": table.get("ok", 0)}
     cells = table[["judge", "condition"]].assign(**counts)
     cells = cells[cells["replies"] > 0]
-    if cells.empty:
-        return ""
     groups = {"": [], " of {}": ["judge"], " under {}": ["condition"], " of {} under {}": ["judge", "condition"]}
     mute: dict[str, int] = {}
     for who, by in groups.items():
         for names, rows in cells.groupby(by) if by else [((), cells)]:
-            if not rows["ok"].any():
+            if len(rows) and not rows["ok"].any():
                 mute[who.format(*names)] = int(rows["replies"].sum())
                 cells = cells.drop(rows.index)  # what is said of a whole is not said of its parts
     clauses = [f"none of the {n:,} replies{who} had a readable verdict" for who, n in mute.items()]

@@ -90,7 +90,7 @@ MOST = {
     "providers": (2_100, 11),
     "store": (950, 4),
     "judge": (1_347, 5),
-    "frames": (390, 1),
+    "frames": (388, 1),
     "stats": (2_512, 9),
     "biases": (10_621, 38),
     "words": (550, 2),

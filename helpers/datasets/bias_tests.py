@@ -58,8 +58,8 @@ def load_published_tests(source: Source, entry: Entry = None) -> Loaded:
     """
     found, problems = _read(source, entry, "questions", lambda row, path: _test(row))
     if problems:
-        named = "; ".join(map(str, problems[:NAMED]))
-        warnings.warn(f"{len(problems)} rows of tests are left out, for instance {named}", stacklevel=2)
+        examples = "; ".join(map(str, problems[:NAMED]))
+        warnings.warn(f"{len(problems)} rows of tests are left out, for instance {examples}", stacklevel=2)
     wordings = defaultdict[tuple[str, str], list[Wording]](list)
     for _, _, (scenario, wording) in found:
         wordings[scenario].append(wording)
