@@ -16,6 +16,8 @@ from helpers.datasets import bias_tests
 from helpers.frames import DECISIONS
 from helpers.types import Question, RatioScale
 
+#: Loaders say once what they leave out; what that is, the tests look up.
+pytestmark = pytest.mark.filterwarnings("ignore:.* of tests are left out")
 NAMES = ("bias", "scenario", "control", "treatment", "metric_params")
 PLAIN = "{'k': -1, 'x_1': 0, 'x_2': 0}"
 SCENARIO = "A keeper of bees who plans the winter"

@@ -96,7 +96,7 @@ MOST = {
     "words": (550, 2),
     "claims tables macros export": (820, 4),
     "figures": (3_583, 12),
-    "run cluster": (3_131, 10),
+    "run cluster": (3_130, 10),
     "analyze": (1_967, 5),
     "audit": (1_350, 4),
     "calibrate": (100, 1),
