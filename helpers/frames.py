@@ -105,18 +105,25 @@ def recoded(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(frame.select_dtypes("str"), "category"))
 
 
-def _row(judgment: Judgment) -> dict[str, object]:
+def about(role: str, name: object, **facts: object) -> dict[str, Any]:
+    """The columns of a model in its role: its name, and its vendor, tier, model, label as far as they are named.
+
+    >>> about("judge", "sim_a", vendor="gpt")
+    {'judge': 'sim_a', 'judge_vendor': 'gpt'}
+    """
+    return {role: name} | {f"{role}_{fact}": value for fact, value in facts.items()}
+
+
+def _row(judgment: Judgment) -> dict[str, Any]:
     """What frames of every form say of a judgment."""
     trial, judge = judgment.trial, judgment.trial.judge
+    returned = judgment.completion.model if judgment.completion else None
     return {
         "experiment": trial.experiment,
         "source": "asked",
         "question_id": trial.question_id,
         "category": trial.category,
-        "judge": judge.name,
-        "judge_vendor": judge.vendor,
-        "judge_tier": judge.tier,
-        "judge_model": judgment.completion.model if judgment.completion else None,
+        **about("judge", judge.name, vendor=judge.vendor, tier=judge.tier, model=returned),
         "condition": trial.condition,
         "repeat": trial.request.repeat,
         "partner": trial.request.repeat if trial.partner is None else trial.partner,
@@ -181,10 +188,7 @@ def _ranked(judgment: Judgment, answers: Mapping[tuple[str, str], Answer]) -> It
         lists, bold = _marks(text)
         yield {
             **common,
-            "candidate": candidate,
-            "candidate_vendor": answer.vendor,
-            "candidate_tier": answer.tier,
-            "candidate_model": answer.model,
+            **about("candidate", candidate, vendor=answer.vendor, tier=answer.tier, model=answer.model),
             "slot": slot,
             "label": label,
             "rank": rank,
@@ -218,23 +222,13 @@ def pairwise(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], An
     for each in judgments:
         trial, at, verdict = each.trial, each.trial.where, each.verdict
         role = {"1": at["first"], "2": "wrong" if at["first"] == "right" else "right"}
-        right, wrong = (answers[trial.question_id, at[name]] for name in ("right", "wrong"))
+        row = _row(each) | {name: at[name] for name in ("article", "edit", "target", "task", "first", "own")}
+        for side in ("right", "wrong"):
+            answer = answers[trial.question_id, at[side]]
+            row |= about(side, answer.candidate, vendor=answer.vendor, label=answer.label)
         odds = {role[label]: p for label, p in verdict.probabilities.items()} if verdict else {}
-        rows.append(
-            {
-                **_row(each),
-                **{name: at[name] for name in ("article", "edit", "target", "task", "first", "own")},
-                "dose": int(at["dose"]),
-                "right": right.candidate,
-                "wrong": wrong.candidate,
-                "right_vendor": right.vendor,
-                "wrong_vendor": wrong.vendor,
-                "right_label": right.label,
-                "wrong_label": wrong.label,
-                "picked": role[verdict.choice] if verdict else None,
-                "p_right": odds.get("right", NAN),
-            }
-        )
+        picked = role[verdict.choice] if verdict else None
+        rows.append(row | {"dose": int(at["dose"]), "picked": picked, "p_right": odds.get("right", NAN)})
     return coded(rows, PAIRWISE, ["p_right"])
 
 
@@ -248,9 +242,9 @@ def games(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answe
     rows = []
     for each in judgments:
         at, label = each.trial.where, each.verdict.choice if each.verdict else None
-        vendor = answers[each.trial.question_id, at["candidate"]].vendor
-        place = {name: at[name] for name in ("candidate", "baseline", "first")}
-        row = {**_row(each), **place, "candidate_vendor": vendor, "games": 2, "score": label, "verdict": label}
+        answer = answers[each.trial.question_id, at["candidate"]]
+        row = _row(each) | about("candidate", at["candidate"], vendor=answer.vendor)
+        row |= {"baseline": at["baseline"], "first": at["first"], "games": 2, "score": label, "verdict": label}
         rows.append(row | _weighed(each, _of_pair))
     return coded(rows, GAMES)
 
@@ -287,21 +281,21 @@ def _decided(judgment: Judgment) -> dict[str, object]:
         "anchor": NAN if wording.anchor is None else wording.anchor,
         "values": " ".join(f"{value:g}" for value in values),
     }
-    of_label = {label: values[int(at)] for label, at in zip(trial.labels, trial.shown, strict=True)}
-    row |= _read(judgment, values) | _weighed(judgment, partial(_of_options, of_label, row["target"]))
+    natural = dict(zip(trial.labels, map(int, trial.shown), strict=True))
+    of_label = {label: values[at] for label, at in natural.items()}
+    row |= _read(judgment, natural, of_label) | _weighed(judgment, partial(_of_options, of_label, row["target"]))
     return row if trial.condition == "treatment" else row | {"partner": NAN}
 
 
-def _read(judgment: Judgment, values: Sequence[float]) -> dict[str, float | str]:
+def _read(judgment: Judgment, natural: Mapping[str, int], of_label: Mapping[str, float]) -> dict[str, float | str]:
     """What a readable reply counts: the option chosen, or how many arguments of each side."""
     trial, verdict = judgment.trial, judgment.verdict
     if verdict is None:
         return {}
-    natural = dict(zip(trial.labels, map(int, trial.shown), strict=True))
     labels = [verdict.choice] if trial.form == "choice" else verdict.choices
     places = sorted(map(trial.labels.index, labels))
     shown = {"places": " ".join(map(str, places)), "letters": " ".join(sorted(trial.labels[at] for at in places))}
-    picked = [values[natural[label]] for label in labels]
+    picked = [of_label[label] for label in labels]
     if trial.form == "choice":
         return shown | {"choice": natural[verdict.choice], "value": picked[0]}
     pro, con = sum(value > 0 for value in picked), sum(value < 0 for value in picked)
@@ -373,13 +367,11 @@ def unreadable_words(table: pd.DataFrame) -> str:
     counts = {"replies": table["judgments"] - table.get("missing", 0), "ok": table.get("ok", 0)}
     cells = table[["judge", "condition"]].assign(**counts)
     cells = cells[cells["replies"] > 0]
-    if cells.empty:
-        return ""
     groups = {"": [], " of {}": ["judge"], " under {}": ["condition"], " of {} under {}": ["judge", "condition"]}
     mute: dict[str, int] = {}
     for who, by in groups.items():
         for names, rows in cells.groupby(by) if by else [((), cells)]:
-            if not rows["ok"].any():
+            if len(rows) and not rows["ok"].any():
                 mute[who.format(*names)] = int(rows["replies"].sum())
                 cells = cells.drop(rows.index)  # what is said of a whole is not said of its parts
     clauses = [f"none of the {n:,} replies{who} had a readable verdict" for who, n in mute.items()]

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from helpers.biases import cognitive
-from helpers.datasets.bias_templates import load_templates
+from helpers.datasets.bias_tests import load_templates
 from helpers.types import Question
 
 WHERE = "config.yaml"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pytest
 
 from helpers import claims, datasets, paths
 from helpers.biases import accuracy as bias
-from helpers.datasets import games as ballots
 from helpers.datasets.games import majority
 from helpers.stats.prediction_powered import Labels, contradictions, dependence
 from helpers.types import Estimate
@@ -127,15 +127,73 @@ def test_each_cell_has_a_count_for_each_question(counts: dict[str, Any]) -> None
         assert {len(each) for by in cells for each in by.values()} == {block["questions"]}
 
 
+def voted(rows: pd.DataFrame, **about: Any) -> pd.DataFrame:
+    """Votes as `biases.accuracy.counted` takes them."""
+    return rows.assign(outcome=np.where(rows["verdict"].isna(), "unreadable", "ok")).assign(**about)
+
+
 def votes_of(folder: Path) -> pd.DataFrame:
-    named = (folder / "mt_bench" / f"{name}.jsonl" for name in ("human_judgments", "gpt4_pair_judgments"))
-    return ballots.load_votes(*named, who="expert")
+    """The votes of experts and of GPT-4 on MT-Bench; "first" is the model whose name comes first."""
+    read = {
+        kind: pd.read_json(folder / "mt_bench" / name, lines=True)
+        for kind, name in (("person", "human_judgments.jsonl"), ("judge", "gpt4_pair_judgments.jsonl"))
+    }
+    rows = pd.concat([each.assign(kind=kind) for kind, each in read.items()], ignore_index=True)
+    rows = rows[(rows["kind"] == "judge") | rows["judge"].str.startswith("expert")]
+    won = np.where(rows["winner"] == "model_a", rows["model_a"], rows["model_b"])
+    names = rows[["model_a", "model_b"]]
+    verdict = np.where(won == names.min(axis=1), "first", "second")
+    inconsistent = rows["winner"] == "tie (inconsistent)"
+    verdict = np.where(rows["winner"] == "tie", "tie", np.where(inconsistent, None, verdict))
+    turn, id = "turn " + rows["turn"].astype(str), rows["question_id"].astype(str)
+    pair = id + ", " + turn + ": " + names.min(axis=1) + ", " + names.max(axis=1)
+    rows = rows.assign(voter=rows["judge"], verdict=verdict, question_id=id, condition=turn, pair=pair)
+    rows = voted(rows, source="MT-Bench")
+    return rows.assign(outcome=rows["outcome"].mask(inconsistent, "inconsistent"))
+
+
+def panda_of(folder: Path) -> pd.DataFrame:
+    """The votes of three people and the judges' verdicts on PandaLM's items, by instruction."""
+    items = pd.read_json(folder / "pairwise" / "pandalm" / "testset_verdicts.jsonl", lines=True, dtype=False)
+    people = pd.DataFrame(items.pop("annotators").tolist(), columns=["person 1", "person 2", "person 3"])
+    question = (items["cmp_key"] <= items["cmp_key"].shift(fill_value="")).cumsum().astype(str)
+    rows = items.drop(columns="cmp_key").join(people).assign(question_id=question)
+    rows = rows.melt(["idx", "question_id"], var_name="voter", value_name="written")
+    said = rows["written"].astype(str).str.lower()
+    verdict = said.map({"1": "first", "2": "second", "0": "tie", "tie": "tie"}).astype(object)
+    kind = np.where(rows["voter"].str.startswith("person"), "person", "judge")
+    return voted(
+        rows.assign(verdict=verdict.where(verdict.notna(), None), pair=rows["idx"], kind=kind),
+        source="PandaLM",
+        condition="none",
+    )
+
+
+def right_of(votes: pd.DataFrame) -> pd.DataFrame:
+    """Whether each judge's verdict is what most people say, where most say one thing."""
+    people, judged = votes[votes["kind"] == "person"], votes[votes["kind"] == "judge"]
+    gold = judged["pair"].map(people.groupby("pair")["verdict"].agg(majority))
+    correct = (judged["verdict"] == gold).astype(float).where(judged["verdict"].notna())
+    return judged.assign(judge=judged["voter"], correct=correct)[gold.notna()]
 
 
 def llmbar_of(folder: Path) -> pd.DataFrame:
+    """Whether each verdict on LLMBar's outputs names the better one; `condition` is who stood first."""
     place = folder / "pairwise" / "llmbar"
     games = datasets.load_pairwise(place / "verdicts.jsonl", "llmbar", labels=place / "instances.jsonl")
-    return ballots.gold_of_games(games)
+    better = games["first"] == "candidate"
+    right = (games["verdict"] == np.where(better, "A>B", "B>A")).astype(float).where(games["verdict"].notna())
+    return games.assign(correct=right, condition=better.map({True: "better first", False: "better second"}))
+
+
+def test_the_public_files_are_read_whole(real_data: Path) -> None:
+    votes, panda = votes_of(real_data), panda_of(real_data)
+    judge = votes[votes["kind"] == "judge"]
+    assert len(judge) == 2400 and (judge["outcome"] == "inconsistent").sum() == 380
+    gold = panda[panda["kind"] == "person"].groupby("pair")["verdict"].agg(majority)
+    assert Counter(gold) == {"second": 472, "first": 422, "tie": 105}
+    said = panda[panda["voter"] == "gpt-3.5-turbo"]
+    assert Counter(said["verdict"].fillna("garbage")) == {"second": 476, "first": 460, "tie": 38, "garbage": 25}
 
 
 def test_all_cells_of_llmbar_have_its_own_statistics(counts: dict[str, Any], real_data: Path) -> None:
@@ -160,13 +218,14 @@ def test_all_cells_of_llmbar_have_its_own_statistics(counts: dict[str, Any], rea
 
 
 def test_counts_and_files_give_the_same_estimates(counts: dict[str, Any], estimates, real_data: Path) -> None:
-    panda = ballots.load_votes(real_data / "pairwise" / "pandalm" / "testset_verdicts.jsonl")
+    panda = panda_of(real_data)
     pairs = [tuple(names.split()) for names in counts["llmbar"]["joint"]]
-    gold = llmbar_of(real_data).drop(columns="condition")
+    columns = ["source", "question_id", "category", "judge", "correct", "outcome"]
+    gold = llmbar_of(real_data)[columns]
     found = [
         *bias.agreement(votes_of(real_data), "folder"),
         *bias.agreement(panda, "folder"),
-        *bias.accuracy(ballots.gold_of_votes(panda), "folder"),
+        *bias.accuracy(right_of(panda)[["source", "question_id", "judge", "correct", "outcome"]], "folder"),
         *bias.accuracy(gold, "folder", 0.5, pairs),
     ]
     assert len(found) > 80

@@ -15,7 +15,7 @@ import yaml
 from helpers import paths, run
 from helpers.biases import cognitive
 from helpers.config import ConfigError, load_experiment, read_yaml
-from helpers.datasets.bias_templates import load_templates
+from helpers.datasets.bias_tests import load_templates
 from helpers.run.sources import questions_of
 from helpers.types import RatioScale
 from tests.bias_folders import ENDS, EVERY, GAMBLE, SCALE, SELECTION, WHERE, built, changed, written

@@ -18,7 +18,7 @@ from helpers.biases import cognitive
 from helpers.biases.cognitive.asked import LETTERS
 from helpers.biases.self_preference.edited import apply_edits
 from helpers.config import load_config
-from helpers.datasets.bias_templates import BiasTemplate, MetricLine, load_templates
+from helpers.datasets.bias_tests import BiasTemplate, MetricLine, load_templates
 from helpers.datasets.questions import load_passages
 from helpers.paths import DATA
 from helpers.providers.simulated import GROUPS, STYLE, SYNONYMS, style_shares, styled

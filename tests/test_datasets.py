@@ -13,7 +13,7 @@ import pytest
 
 from helpers import datasets
 from helpers.config import load_experiment
-from helpers.datasets.listwise import ABSENT
+from helpers.datasets.listwise import ABSENT, candidate_of
 from helpers.frames import LISTWISE
 from helpers.paths import DATA
 from helpers.run.sources import questions_of
@@ -368,10 +368,10 @@ def test_a_folder_laid_out_as_on_the_hub_is_read_as_its_file_is(tmp_path):
 
 
 def test_an_answer_id_is_read_from_its_end():
-    assert datasets.candidate_of("ans_writing_081_gpt_thinking", "writing_081") == "gpt_thinking"
-    assert datasets.candidate_of("ans_in_two_words_7_claude_very_fast", "in_two_words_7") == "claude_very_fast"
+    assert candidate_of("ans_writing_081_gpt_thinking", "x", "writing_081") == "gpt_thinking"
+    assert candidate_of("ans_in_two_words_7_claude_very_fast", "x", "in_two_words_7") == "claude_very_fast"
     for wrong in ("ans_writing_082_gpt_thinking", "ans_writing_081_gpt", "writing_081_gpt_fast", "ans_writing_081_"):
-        assert wrong in refused(datasets.candidate_of, wrong, "writing_081")
+        assert wrong in refused(candidate_of, wrong, "x", "writing_081")
 
 
 # --- judgments -------------------------------------------------------------------------------------------------------

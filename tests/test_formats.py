@@ -185,14 +185,14 @@ def bias_files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_a_row_of_tests_is_a_wording_of_a_scenario(bias_files: tuple[Path, Path]) -> None:
-    (question,) = load_published_tests(bias_files[0])
+    (question,) = load_published_tests(bias_files[0]).questions
     (wording,) = question.wordings
     assert question.category == "halo" and wording.versions["control"].options == ("bad", "fair", "good")
     assert wording.target == 0.0 and wording.scale.k == 1
 
 
 def test_a_line_of_decisions_is_scored_by_its_test(bias_files: tuple[Path, Path]) -> None:
-    loaded = load_decisions(bias_files[1], tests=load_published_tests(bias_files[0]))
+    loaded = load_decisions(bias_files[1], tests=load_published_tests(bias_files[0]).questions)
     table = cognitive.pairs(cognitive.published_frame(loaded.frame))
     known = table[table["readable"]]
     # From option 2 to option 1, toward option 0 with k = 1: (2 - 1) / 2.

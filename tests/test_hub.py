@@ -82,8 +82,9 @@ class Client:
 import json, time
 from pathlib import Path
 from helpers import datasets
-from helpers.datasets import hub, fetch, recorded
-folder = Path({str(self.folder)!r})
+from helpers.datasets import hub
+from helpers.datasets.hub import fetch, recorded
+folder = hub.DOWNLOADS = Path({str(self.folder)!r})
 slept = []
 time.sleep = slept.append
 try:
@@ -101,7 +102,7 @@ print(json.dumps(result))
 
     def fetch(self, file: str = ANSWERS, revision: str = "main", repo: str = REPO, **env: str) -> Any:
         """The local path of a fetched file, or its error."""
-        return self.run(f"result = str(fetch({repo!r}, {file!r}, {revision!r}, folder=folder))", **env)
+        return self.run(f"result = str(fetch({repo!r}, {file!r}, {revision!r}))", **env)
 
 
 @pytest.fixture
@@ -251,7 +252,7 @@ def test_an_unreachable_hub_names_the_earlier_load(hub, client, tmp_path):
 
 def test_a_hub_that_never_answers_is_given_up_in_time(hub, client):
     hub.behaviour = "silent"
-    error = client.run(f"hub.PROBE_SECONDS = 0.5\nresult = str(fetch({REPO!r}, {ANSWERS!r}, 'main', folder=folder))")
+    error = client.run(f"hub.PROBE_SECONDS = 0.5\nresult = str(fetch({REPO!r}, {ANSWERS!r}, 'main'))")
     assert error["error"] == "ConnectionError" and "no answer within 0.5 s" in error["text"]
     assert len(hub.requests) <= 1 and error["slept"] == [], "nobody asks again, and no answer would ever come"
     assert client.run("result = hub.PROBE_SECONDS") == 5.0
@@ -285,7 +286,6 @@ def entry(**more: str) -> dict[str, str]:
 
 def test_questions_answers_and_judgments_are_loaded_from_the_hub(client):
     result = client.run(f"""
-hub.DOWNLOADS = folder
 entry = {entry()!r}
 questions = datasets.load_questions("hub", entry)
 answers = datasets.load_answers("hub", entry)
@@ -297,7 +297,6 @@ result = [[q.id for q in questions], [a.candidate for a in answers], top.pick.to
 
 def test_a_folder_of_the_hub_brings_the_known_files_in_it(hub, client):
     result = client.run(f"""
-hub.DOWNLOADS = folder
 top = datasets.load_top1("hub", {entry(judgments=FOLDER)!r})
 result = sorted(zip(top.condition, top.pick))
 """)
@@ -306,7 +305,7 @@ result = sorted(zip(top.condition, top.pick))
 
 
 def test_a_folder_of_the_hub_without_known_files_is_told_with_what_exists(client):
-    error = client.run(f"hub.DOWNLOADS = folder\nresult = datasets.load_top1('hub', {entry(judgments='results')!r})")
+    error = client.run(f"result = datasets.load_top1('hub', {entry(judgments='results')!r})")
     assert error["error"] == "FileNotFoundError" and "results/" in error["text"] and ANSWERS in error["text"]
 
 
@@ -321,8 +320,7 @@ TESTS = (
 def test_bias_tests_lie_in_any_file_of_the_folder_that_the_entry_names(hub, client, path, files_read):
     hub.repos[REPO].commit(files(**{"data__train.csv": TESTS, "more__tests.csv": TESTS.replace(b"shop", b"mill")}))
     result = client.run(f"""
-hub.DOWNLOADS = folder
-questions = datasets.load_published_tests("hub", {entry(questions=path)!r})
+questions = datasets.load_published_tests("hub", {entry(questions=path)!r}).questions
 result = [(q.category, q.wordings[0].versions["treatment"].options) for q in questions]
 """)
     assert result == [["halo", ["no", "yes"]]] * files_read
@@ -330,9 +328,7 @@ result = [(q.category, q.wordings[0].versions["treatment"].options) for q in que
 
 
 def test_a_folder_of_the_hub_without_bias_tests_is_told_with_what_exists(client):
-    error = client.run(
-        f"hub.DOWNLOADS = folder\nresult = datasets.load_published_tests('hub', {entry(questions='tests')!r})"
-    )
+    error = client.run(f"result = datasets.load_published_tests('hub', {entry(questions='tests')!r})")
     assert error["error"] == "FileNotFoundError" and "in tests" in error["text"] and ANSWERS in error["text"]
 
 
@@ -350,7 +346,6 @@ import asyncio
 from dataclasses import replace
 from helpers import run
 from helpers.config import load_experiment
-hub.DOWNLOADS = folder
 experiment = load_experiment("hinting_groups", judgments="hub")
 experiment = replace(experiment, hub={entry(judgments=[FOLDER, JUDGMENTS])!r})
 asked = asyncio.run(run.ask(experiment, show=False))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from helpers import datasets
+from helpers.datasets import answers
 from helpers.types import Answer
 from tests.case_tables import load_cases
 from tests.test_bias_loaders import write_csv
@@ -170,7 +171,7 @@ def test_an_unknown_format_and_a_folder_without_files(tmp_path):
 
 @pytest.mark.parametrize(("name", "vendor"), CASES["vendors_are_told_by_the_names_of_models"])
 def test_vendors_are_told_by_the_names_of_models(name, vendor):
-    assert datasets.vendor_of(name) == vendor
+    assert answers.vendor_of(name) == vendor
 
 
 def test_a_folder_laid_out_as_on_the_hub_is_read_as_its_file_is(tmp_path):

@@ -20,7 +20,7 @@ from helpers.commands.printing import parameters
 from helpers.config import ConfigError, ExperimentConfig, Parameters, load_limits, load_models, parse_yaml, read_yaml
 from helpers.config.models import LimitEntry, ModelEntry
 from helpers.config.yaml_text import checked, line_of
-from helpers.datasets.bias_templates import BiasTemplate, MetricLine
+from helpers.datasets.bias_tests import BiasTemplate, MetricLine
 from helpers.run.matrix import settle
 from helpers.run.notebooks import CollectionConfig, CollectionParameters
 from tests.case_tables import load_cases

@@ -3,14 +3,12 @@
 Every defect of a file is a ValueError with file, line and id.
 """
 
-from .answers import candidate_of, load_answers, load_arena_answers, load_responses, style_of, vendor_of
-from .bias_tests import load_decisions, load_published_tests, read_published_tests
-from .games import NO_ORDER, gold_of_games, gold_of_votes, load_arena, load_games, load_pairwise, load_votes, normalised
-from .hub import fetch, recorded
+from .answers import load_answers, load_arena_answers, load_responses, published_answers, style_of
+from .bias_tests import load_decisions, load_published_tests
+from .games import NO_ORDER, load_arena, load_games, load_pairwise, normalised, write_arena
 from .inspect_logs import load_inspect
-from .listwise import audit_places, load_judgments, load_top1
+from .listwise import audit_places, load_judgments, load_top1, published_judgments
 from .pairs import load_code_pairs, load_pair_judgments
-from .publishing import published_answers, published_judgments, write_arena
 from .questions import (
     load_arena_questions,
     load_passages,
@@ -19,4 +17,4 @@ from .questions import (
     near_duplicate_words,
     ranked,
 )
-from .reading import Loaded, Problem
+from .reading import Loaded

@@ -1,4 +1,4 @@
-"""Published answers of candidates: their texts, or their letters and reasons, and why there is nothing to judge."""
+"""Published answers, read and written: texts, or letters and reasons, and why there is nothing to judge."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from typing import Any
 import pandas as pd
 
 from ..frames import BOLD
+from ..paths import load_table
 from ..types import Answer, Question
-from .hub import ANSWER_FILES, NAMES, Entry, Source, find_files, read_table
+from .hub import ANSWER_FILES, NAMES, Entry, Source, find_files
 from .questions import LETTERS, UNKNOWN, letter, placed_questions, read_flat, read_sets
 from .reading import Loaded, Record, Records, checked_text, read_records, show
 
@@ -36,7 +37,7 @@ _MARKS = {
 _TOKENS = re.compile(r"\w+|[^\w\s]")
 #: In the name of a letter's field, and in that of a reason for a letter that a model was told to defend.
 _LABEL, _FORCED = "_output_label", "_Dupe_reason_output_label_"
-MAKERS: dict[str, dict[str, str]] = read_table("makers.toml")
+MAKERS: dict[str, dict[str, str]] = load_table("datasets/makers.toml")
 
 
 def vendor_of(model: str) -> str:
@@ -59,15 +60,6 @@ def vendor_tier(name: str) -> tuple[str, str]:
     """Vendor and tier in the name of a model."""
     vendor, _, tier = name.partition(":")[0].partition("_")
     return vendor, tier
-
-
-def candidate_of(answer_id: str, question_id: str) -> str:
-    """The candidate in an answer id (ans_<question>_<vendor>_<tier>); any other id is a ValueError."""
-    start = f"ans_{question_id}_"
-    candidate = answer_id.removeprefix(start)
-    if not answer_id.startswith(start) or not all(vendor_tier(candidate)):
-        raise ValueError(f"answer id {answer_id!r} is not {start}<vendor>_<tier>")
-    return candidate
 
 
 def load_answers(source: Source, hub: Entry = None, questions: Iterable[Question] = ()) -> list[Answer]:
@@ -260,3 +252,37 @@ def answers_in(record: Record, models: Iterable[Columns], id: str = "question_un
         edited = edited if outcome == "ok" and edited.strip() not in ("", text.strip()) else None
         answers.append(Answer(record[id], model, vendor_of(model), "", text, model, outcome, 0, mark, edited))
     return answers
+
+
+def published_names(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """The names <vendor>_<tier> of models (name, vendor, tier), by name; a model named as its vendor keeps that name.
+
+    A model without a tier, or one of several with the same vendor and tier, has its name in place of the tier.
+
+    >>> published_names([("sim", "gpt", "fast"), ("m1", "meta", ""), ("gpt_a", "gpt", "mini"), ("b", "gpt", "mini")])
+    {'sim': 'gpt_fast', 'm1': 'meta_m1', 'gpt_a': 'gpt_a', 'b': 'gpt_b'}
+    """
+    models = list(dict.fromkeys(models))
+    tiers = Counter((vendor, tier) for _, vendor, tier in models)
+    short = {name: tier if tier and tiers[vendor, tier] == 1 else name.removeprefix(f"{vendor}_")
+             for name, vendor, tier in models}  # fmt: skip
+    return {name: name if name == vendor else f"{vendor}_{short[name]}" for name, vendor, _ in models}
+
+
+def published_answers(answers: Iterable[Answer], questions: Iterable[Question]) -> list[dict[str, Any]]:
+    """A record for each answer, in their order; one that cannot be judged has an `error` with its outcome.
+
+    `questions` give the prompts and categories, so that the file can stand for them, too.
+    """
+    answers, asked = list(answers), {question.id: question for question in questions}
+    names = published_names((each.candidate, each.vendor, each.tier) for each in answers)
+    records = []
+    for each in answers:
+        name, question = names[each.candidate], asked.get(each.question_id)
+        vendor, _, tier = name.partition("_")
+        record = {"answer_id": f"ans_{each.question_id}_{name}", "prompt_id": each.question_id}
+        record |= {"category": question.category, "prompt_text": question.text} if question else {}
+        record |= {"model_vendor": vendor, "model_tier": tier, "model_name": each.model}
+        read = {"ok": {"answer_text": each.text}, "empty": {"answer_text": ""}}
+        records.append(record | read.get(each.outcome, {"error": each.outcome}))
+    return records

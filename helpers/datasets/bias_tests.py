@@ -1,6 +1,7 @@
-"""Published tests of cognitive biases and decisions on them: CSV, JSON lines or Parquet, row by row.
+"""Tests of cognitive biases: published ones and decisions on them, row by row, and templates, one YAML file a bias.
 
-A row that cannot be read is a problem with its file and line (in Parquet the number of the row); the rest is kept.
+Published files are CSV, JSON lines or Parquet; a row that cannot be read is a problem with its file and line (in
+Parquet the number of the row), and the rest is kept. A template has one line of metric parameters in config.yaml.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import ast
 import math
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -16,11 +18,13 @@ from functools import lru_cache, partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
+from pydantic import Field, model_validator
 
-from ..frames import DECISIONS, LACKING
+from ..config.yaml_text import NAME, NAME_FORM, ConfigError, Strict, checked, read_yaml
+from ..frames import DECISIONS, LACKING, about
 from ..types import Question, RatioScale, Version, Wording, short_hash
 from .answers import vendor_of
 from .hub import NAMES, Entry, Source, find_files
@@ -44,26 +48,21 @@ _HEADING = re.compile(r"^Answer Options:[ \t]*\n", re.MULTILINE)
 _OPTION = re.compile(r"^Option (\d+):", re.MULTILINE)
 
 
-def load_published_tests(source: Source, entry: Entry = None) -> tuple[Question, ...]:
-    """The tests as `read_published_tests` reads them; rows that it leaves out are reported in one warning."""
-    read = read_published_tests(source, entry)
-    if read.problems:
-        named = "; ".join(map(str, read.problems[:NAMED]))
-        warnings.warn(f"{len(read.problems)} rows of tests are left out, for instance {named}", stacklevel=2)
-    return read.questions
-
-
-def read_published_tests(source: Source, entry: Entry = None) -> Loaded:
+def load_published_tests(source: Source, entry: Entry = None) -> Loaded:
     """The tests in a CSV, JSON lines or Parquet file, in a folder of them, or behind the hub's `questions`.
 
     Columns TEST_COLUMNS and, where there is one, id (tum-nlp/cognitive-biases-in-llms). A question is a bias and a
     scenario; instances are its wordings "1", "2", ... of kind "scale"; an option counts its index. For the target see
-    `target_of`. Broken rows and repeated ones are problems; files without any test, or without a column, a ValueError.
+    `target_of`. Broken rows and repeated ones are problems, reported in one warning; files without any test, or without
+    a column, are a ValueError.
     """
     found, problems = _read(source, entry, "questions", lambda row, path: _test(row))
-    wordings: dict[tuple[str, str], list[Wording]] = {}
+    if problems:
+        examples = "; ".join(map(str, problems[:NAMED]))
+        warnings.warn(f"{len(problems)} rows of tests are left out, for instance {examples}", stacklevel=2)
+    wordings = defaultdict[tuple[str, str], list[Wording]](list)
     for _, _, (scenario, wording) in found:
-        wordings.setdefault(scenario, []).append(wording)
+        wordings[scenario].append(wording)
     questions = []
     for (bias, text), each in wordings.items():
         named = tuple(replace(wording, name=str(number)) for number, wording in enumerate(each, 1))
@@ -187,9 +186,7 @@ def _replies(
         "category": bias,
         "wording": wording.name,
         "kind": "scale",
-        "judge": judge,
-        "judge_vendor": vendor_of(judge),
-        "judge_model": judge,
+        **about("judge", judge, vendor=vendor_of(judge), model=judge),
         "repeat": 0,
         "target": wording.target,
     }
@@ -313,3 +310,186 @@ def literal(text: str, what: str) -> Any:
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         why = str(error) if str(error) == "a name occurs twice" else "not a plain list of names and numbers"
         raise ValueError(f"{what} holds {show(text)}: {why}") from None
+
+
+class ScaleOptions(Strict):
+    """Options that are numbers: from the least to the greatest, each followed by the unit."""
+
+    start: int = Field(alias="from")
+    stop: int = Field(alias="to")
+    step: int = Field(ge=1)
+    unit: str = ""
+
+    @model_validator(mode="after")
+    def _few(self) -> ScaleOptions:
+        # Counted before they are listed: a slip of the pen must not fill the memory.
+        count = len(range(self.start, self.stop + 1, self.step))
+        if not 2 <= count <= MOST_OPTIONS:
+            raise ValueError(f"options: {count}; a scale has 2 to {MOST_OPTIONS}")
+        return self
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The numbers, lowest first."""
+        return tuple(map(float, range(self.start, self.stop + 1, self.step)))
+
+    @property
+    def texts(self) -> list[str]:
+        """The options as they are shown."""
+        return [f"{value:g}{self.unit}" for value in self.values]
+
+
+class Draw(Strict):
+    """What is drawn by the seed for each scenario and wording: a whole number, or one of several values."""
+
+    start: int | None = Field(None, alias="from")
+    stop: int | None = Field(None, alias="to")
+    choose: list[str | int | float] | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Draw:
+        if (self.choose is None) == (self.start is None) or (self.start is None) != (self.stop is None):
+            raise ValueError("needs `from` and `to`, or `choose`")
+        if self.choose == [] or (self.start is not None and self.start > self.stop):
+            raise ValueError("leaves nothing to draw from")
+        return self
+
+
+class BiasTemplate(Strict):
+    """One template file: a bias, its wordings with their versions, and its scenarios; see data/README.md."""
+
+    title: str
+    words: str
+    source: str
+    kind: Literal["scale", "acceptance", "selection"]
+    options: list[str] | ScaleOptions | None = None
+    draws: dict[str, Draw] = Field({})
+    wordings: list[dict[str, str]] = Field(min_length=1)
+    scenarios: list[dict[str, str | int | float | list[str]]] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> BiasTemplate:
+        # Both treatments of a selection are one text, which tells the side that was decided for.
+        wanted = {"control", "treatment", *(["decision"] if self.kind == "selection" else [])}
+        for number, wording in enumerate(self.wordings, 1):
+            if set(wording) != wanted:
+                found = ", ".join(sorted(wording)) or "nothing"
+                raise ValueError(f"wordings, number {number}: needs {', '.join(sorted(wanted))}; found {found}")
+        if (self.options is None) != (self.kind == "selection"):
+            raise ValueError("options: a scale and a gamble have them; of a selection they are the arguments")
+        if self.options is not None:
+            texts = self.options.texts if isinstance(self.options, ScaleOptions) else self.options
+            _check_options(texts, self.kind, "options")
+        if self.kind == "acceptance":
+            ratio = self.draws.get("ratio")
+            values = [] if ratio is None else ratio.choose or [ratio.start]
+            if not values or not all(isinstance(value, int | float) and value > 0 for value in values):
+                raise ValueError("draws: a gamble needs `ratio`, what is won over what is lost: numbers above 0")
+        for number, scenario in enumerate(self.scenarios, 1):
+            self._check_scenario(number, scenario)
+        return self
+
+    def _check_scenario(self, number: int, scenario: Mapping[str, Any]) -> None:
+        id = scenario.get("id")
+        if not isinstance(id, str) or not NAME.fullmatch(id):
+            raise ValueError(f"scenarios, number {number}: id = {id!r}: {NAME_FORM}")
+        if [each.get("id") for each in self.scenarios].count(id) > 1:
+            raise ValueError(f"scenarios: id {id!r} stands twice")
+        if odd := (set(scenario) ^ set(self.scenarios[0])) - {"options"}:
+            raise ValueError(f"scenarios, {id}: has other fields than the first one: {', '.join(sorted(odd))}")
+        if drawn := set(scenario) & {*self.draws, "decided"}:
+            raise ValueError(f"scenarios, {id}: {', '.join(sorted(drawn))} is drawn, and no field of a scenario")
+        if "options" in scenario:
+            if not isinstance(self.options, list):
+                raise ValueError(f"scenarios, {id}: options of its own where those of the file are no list of texts")
+            _check_options(scenario["options"], self.kind, f"scenarios, {id}: options")
+        if self.kind == "selection":
+            pro, con = scenario.get("pro"), scenario.get("con")
+            if not isinstance(pro, list) or not isinstance(con, list) or not 0 < len(pro) == len(con):
+                raise ValueError(f"scenarios, {id}: needs as many arguments `pro` as `con`, at least one")
+            _check_options([*pro, *con], self.kind, f"scenarios, {id}: arguments")
+
+
+def _check_options(options: Any, kind: str, where: str) -> None:
+    """Refuse what cannot be shown as lettered lines: too few or many, one twice, a text of several lines or none."""
+    if not isinstance(options, list):
+        raise ValueError(f"{where}: {options!r} is no list of texts")
+    if not 2 <= len(options) <= (2 if kind == "acceptance" else MOST_OPTIONS):
+        counts = f"a gamble has 2 (decline, accept), others 2 to {MOST_OPTIONS}"
+        raise ValueError(f"{where}: {len(options)}; {counts}")
+    for text in options:
+        if text != text.strip() or len(text.splitlines()) != 1:
+            raise ValueError(f"{where}: {text!r}: each is one line that neither begins nor ends with a blank")
+        if options.count(text) > 1:
+            raise ValueError(f"{where}: {text!r} stands twice")
+
+
+class ScaleLine(Strict):
+    """Parameters of the published metric, on the numbers of options from 0; those not given follow from the target."""
+
+    k: float = -1.0
+    x1: float = 0.0
+    x2: float = 0.0
+    flip_control: bool = False
+    flip_treatment: bool = False
+
+
+class MetricLine(Strict):
+    """The line of metric parameters of one bias.
+
+    `target`: where the bias pulls: "high" or "low" (the last or first option), the name of a drawn number (the option
+    nearest to it), "decided" (the side that the model decided for), or a drawn word with the end that each of its
+    values means, as {impression: {good: high, bad: low}}. `scale` overrides parameters of the published metric, which
+    else follow from the target.
+    """
+
+    target: str | dict[str, dict[str, Literal["high", "low"]]]
+    scale: ScaleLine | None = None
+
+
+def load_templates(place: Path, lines: Mapping[str, Any], where: str) -> dict[str, tuple[BiasTemplate, MetricLine]]:
+    """The bias tests of a folder, or of one file, by name, in order of name, each with its line of metric parameters.
+
+    The name of a bias is that of its file. A file without a line in `lines` (read from `where`), and a line that does
+    not fit its file, are ConfigErrors. A line without a file is left alone: a folder of one's own may hold fewer.
+    """
+    files = {path.stem: path for path in ([place] if place.is_file() else sorted(place.glob("*.yaml")))}
+    if not files:
+        raise ConfigError(f"{place}: no template of a bias test (*.yaml) in this folder")
+    if unknown := [name for name in files if name not in lines]:
+        names = ", ".join(lines)
+        raise ConfigError(f"{where}: options.metrics has no line for {', '.join(unknown)}; it has: {names}")
+    found = {}
+    for name, path in files.items():
+        if not NAME.fullmatch(name):
+            raise ConfigError(f"{path}: the name of a bias is {NAME_FORM}")
+        template = checked(BiasTemplate, read_yaml(path, shown=True), str(path), path)
+        line = checked(MetricLine, lines[name], f"{where}: options.metrics.{name}")
+        if misfit := _misfit(template, line):
+            raise ConfigError(f"{where}: options.metrics.{name}: {misfit}")
+        found[name] = (template, line)
+    return found
+
+
+def _misfit(template: BiasTemplate, line: MetricLine) -> str:
+    """Why a target is not one of the template's, or needs options of another kind; "" where it fits."""
+    kind, drawn = template.kind, template.draws
+    if isinstance(line.target, dict):
+        words = {name: [*map(str, draw.choose)] for name, draw in drawn.items() if draw.choose}
+        ends = {name: {*each} for name, each in line.target.items()}
+        if kind != "selection" and len(ends) == 1 and all(ends[name] == {*words.get(name, ())} for name in ends):
+            return ""
+        shown = "; ".join(f"{name}: {', '.join(values)}" for name, values in words.items()) or "none"
+        return (
+            f"target names one drawn word and the end, high or low, that each of its values means; of a {kind}, "
+            f"drawn: {shown}"
+        )
+    # A number is near an option only where the options are numbers too.
+    numeric = isinstance(template.options, ScaleOptions)
+    numbers = [name for name, draw in drawn.items() if numeric and draw.start is not None]
+    valid = ["decided"] if kind == "selection" else ["high", "low", *numbers]
+    if line.target not in valid:
+        return f"target = {line.target!r}; of a {kind} it can be: {', '.join(valid)}"
+    if kind == "selection" and line.scale is not None:
+        return "scale: the published metric is not defined for selections"
+    return ""

@@ -1,4 +1,4 @@
-"""Published verdicts on two answers as the games frame: who was compared, who stood first, who won.
+"""Published verdicts on two answers as the games frame, read and written: who was compared, stood first, won.
 
 How a record of each format becomes games stands in `formats.toml`; what a record lacks of that, its function in PREPARE
 adds. Of Arena-Hard's judgments, both layouts, what is broken is named with its line, and the rest is kept. `score` is
@@ -22,14 +22,15 @@ import numpy as np
 import pandas as pd
 
 from ..frames import GAMES
+from ..paths import load_table
 from ..types import PAIRWISE, Question, short_hash
 from . import reading
 from .answers import EACH, maker
-from .hub import NAMES, Entry, Source, fetch_files, find_files, read_table
+from .hub import NAMES, Entry, Source, fetch_files, find_files, replace_file
 from .questions import UNKNOWN
 from .reading import Loaded, Problem, Record, Records, first_record, refuse_if
 
-FORMATS: dict[str, dict[str, Any]] = read_table("formats.toml")
+FORMATS: dict[str, dict[str, Any]] = load_table("datasets/formats.toml")
 #: Who stands first, as A, in game 1 and in game 2.
 ORDERS = ("baseline", "candidate")
 #: A decisive or even verdict for whoever stands first, for nobody, for whoever stands second.
@@ -42,8 +43,6 @@ LLMBAR_LABELS = "instances.jsonl"
 INCONSISTENT = "tie (inconsistent)"
 #: How often a strong verdict is repeated in the battles of Arena-Hard.
 STRONG = 3
-#: How the votes of PandaLM's people are called in place of a judge's name.
-ANNOTATOR = "annotator "
 #: The place of the better answer as AlpacaEval's annotators write it.
 _PLACE = re.compile(r"\s*(?:Output )?\(?([mMab])\)?\s*")
 _REVERSED = {"A<B": "B>A", "A<<B": "B>>A", "B<A": "A>B", "B<<A": "A>>B", "B=A": "A=B"}
@@ -57,13 +56,10 @@ NAMED = 10
 OTHERS = ("fastchat-pair", "analyzer", "llmbar", "pandalm", "judgebench", "arena-battles")
 #: How the folder of a benchmark is named: with its version.
 _BENCHMARK = re.compile(r"v\d+\.\d+")
+#: How a judge's text, or the messages that it was shown, are looked up: question, judge, candidate, who stood first.
+GameKey = tuple[str, str, str, str]
 #: A judgment file, what problems call it, and what titles call its comparison.
 Place = tuple[Path, str, str]
-
-#: One row a vote or verdict. `question_id` is the cluster, `pair` the two answers judged, `kind` person or judge.
-VOTE_COLUMNS = ("source", "question_id", "pair", "condition", "voter", "kind", "verdict", "outcome")
-PERSON, JUDGE = "person", "judge"
-_WORDS = {FIRST: "first", EVEN: "tie", SECOND: "second"}
 _WON = {"baseline": 0.0, "tie": 0.5, "candidate": 1.0}
 
 
@@ -129,19 +125,17 @@ def normalised(score: object) -> str | None:
     return label if label in PAIRWISE else None
 
 
-def load_pairwise(
-    source: Source, format: str, labels: Source | None = None, *, people: bool = False, once: bool | None = None
-) -> pd.DataFrame:
+def load_pairwise(source: Source, format: str, labels: Source | None = None) -> pd.DataFrame:
     """Who won in a file of published verdicts on two answers, in a format of `formats.toml`: its games frame.
 
     A verdict that means nothing is invalid. A record twice is a ValueError; several with different time stamps
-    (`tstamp`), and (unless `once`) votes of one judge on one pair, are distinguished by `repeat`. With LLMBar's
-    `labels` a verdict for the candidate is correct. `people`: with the votes of PandaLM's annotators.
+    (`tstamp`), and votes of one judge on one pair, are distinguished by `repeat`. With LLMBar's `labels` a verdict for
+    the candidate is correct.
     """
     records = records_of(source, format)
     form, prepare, rows = FORMATS[format], PREPARE.get(format, lambda record, about: [record]), count(1)
     better = None if labels is None else _better_outputs(records_of(labels, "llmbar-labels"))
-    about = {"labels": labels, "better": better, "people": people, "fields": records.fields}
+    about = {"labels": labels, "better": better, "fields": records.fields}
 
     def read(record: Record) -> list[Game]:
         record.need(*form["needs"].split())
@@ -153,7 +147,7 @@ def load_pairwise(
     found = records.map(read, form.get("name") or form["question_id"].strip("{}"))
     if format == "arena-battles":
         return games_frame(_battles(source, chain(*found)))
-    return games_frame(_askings(records, found, format != "votes" if once is None else once))
+    return games_frame(_askings(records, found, format != "votes"))
 
 
 def records_of(source: Source, format: str) -> Records:
@@ -162,8 +156,7 @@ def records_of(source: Source, format: str) -> Records:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file; expected {words} ({', '.join(sorted(needed))})")
     records = reading.read_rows(path)
-    if not {*needed} <= records.fields:
-        raise records.unknown(f"{words}: {', '.join(sorted(needed))}")
+    records.kind({format: needed}, f"{words}: {', '.join(sorted(needed))}")
     return records
 
 
@@ -273,11 +266,10 @@ def _pandalm(record: Record, about: Mapping[str, Any]) -> Iterator[dict[str, Any
     refuse_if(wrong, "annotators", votes, "three votes, each 1, 2 or 0")
     added = {"model_1": models[0], "model_2": models[1], "its_gold": _WON.get(majority(winners), nan)}
     verdicts = {name: record.get(name) for name in sorted(about["fields"] - {"idx", "cmp_key", "annotators"})}
-    people = {f"{ANNOTATOR}{at}": vote for at, vote in enumerate(votes, 1)} if about["people"] else {}
-    if not people | verdicts:
+    if not verdicts:
         found = ", ".join(about["fields"])
         raise ValueError(f"no field with a judge's verdict (its name, and 1, 2 or 0); found {found}")
-    for judge, verdict in (people | verdicts).items():
+    for judge, verdict in verdicts.items():
         yield record | added | {"judge": judge, "verdict": verdict}
 
 
@@ -352,72 +344,6 @@ def majority(votes: Iterable[Any]) -> Any:
     """What most of the votes say; None where no verdict has more votes than each of the others."""
     (most, count), *others = Counter(votes).most_common() or [(None, 0)]
     return None if others and others[0][1] == count else most
-
-
-def load_votes(people: str | Path, judges: str | Path | None = None, *, who: str = "") -> pd.DataFrame:
-    """The votes of people, and of judges, on the same two answers, as a frame (columns: VOTE_COLUMNS).
-
-    Of MT-Bench a pair is a question's two models in a turn, its `condition`; "first" is the model whose name comes
-    first in the alphabet. `judges` is a file of their verdicts; orders that contradict each other are "inconsistent".
-    PandaLM's test set, whose items are pairs, holds three people and all judges; what is no verdict is "unreadable",
-    and items of one instruction share their `question_id` (see `instructions`). `who` keeps the people whose name
-    begins so. A judge's verdict twice, a vote of a model against itself and an unknown winner are ValueErrors.
-    """
-    path = Path(people).expanduser()
-    panda = path.is_file() and "cmp_key" in first_record(path)
-    votes = load_pairwise(people, "pandalm" if panda else "votes", people=True, once=panda)
-    judged = ~votes["judge"].str.startswith(ANNOTATOR) & panda
-    votes = votes.assign(kind=np.where(judged, JUDGE, PERSON))[judged | votes["judge"].str.startswith(who)]
-    if votes.empty:
-        raise ValueError(f"{people}: no vote of anybody whose name begins with {who!r}")
-    if judges is not None:
-        votes = pd.concat([votes, load_pairwise(judges, "votes", once=True).assign(kind=JUDGE)])
-    ids = (votes := votes.reset_index(drop=True))["question_id"]
-    if panda:
-        pairs = dict(zip(ids, votes["baseline"] + "_" + votes["candidate"], strict=True))
-        clusters = dict(zip(pairs, map(str, instructions([*pairs.values()])), strict=True))
-        votes = votes.assign(source="PandaLM", question_id=ids.map(clusters), pair=ids)
-    else:
-        for row in votes[votes["baseline"] == votes["candidate"]].itertuples():
-            raise ValueError(f"question {row.question_id}: fields 'model_a' and 'model_b' both hold {row.baseline!r}")
-        turn = votes["source"].str.rpartition(", ")[2]
-        pair = ids + ", " + turn + ": " + votes["baseline"] + ", " + votes["candidate"]
-        votes = votes.assign(source="MT-Bench", pair=pair, condition=turn)
-    word = votes["verdict"].map(_WORDS).astype(object).where(votes["score"] != INCONSISTENT)
-    why = np.where(votes["score"] == INCONSISTENT, "inconsistent", "unreadable")
-    outcome = np.where(word.notna(), "ok", why)
-    return votes.assign(voter=votes["judge"], verdict=word.where(word.notna(), None), outcome=outcome)[[*VOTE_COLUMNS]]
-
-
-def gold_of_votes(votes: pd.DataFrame) -> pd.DataFrame:
-    """Whether each judge's verdict is what most people say: the frame that `biases.accuracy.accuracy` takes.
-
-    One row a judge and pair; `correct` is NaN where the verdict cannot be read. A tie is a verdict. Pairs without a
-    majority are left out.
-    """
-    gold = votes[votes["kind"] == PERSON].groupby("pair", sort=False)["verdict"].agg(majority)
-    judged = votes[votes["kind"] == JUDGE].assign(gold=lambda rows: rows["pair"].map(gold))
-    judged = judged[judged["gold"].notna()].reset_index(drop=True)
-    correct = (judged["verdict"] == judged["gold"]).astype(float).where(judged["verdict"].notna())
-    return judged[["source", "question_id", "outcome"]].assign(judge=judged["voter"], correct=correct)
-
-
-def gold_of_games(games: pd.DataFrame, better: str = "better") -> pd.DataFrame:
-    """Whether each verdict names the `better` of two answers: the frame that `biases.accuracy.accuracy` takes.
-
-    One row a verdict; `condition` is who stood first. A tie is wrong, what cannot be read is NaN. A game without
-    `better` is a ValueError.
-    """
-    is_better = games["candidate"] == better
-    if not (is_better | (games["baseline"] == better)).all():
-        found = ", ".join(sorted({*games["candidate"], *games["baseline"]})[:6])
-        raise ValueError(f"every game needs {better!r} as candidate or baseline; found {found}")
-    shown_first = (games["first"] == "candidate") == is_better
-    wins = games["verdict"].where(games["verdict"].notna(), "").str.replace(">>", ">", regex=False)
-    right = (wins == FIRST).where(shown_first, wins == SECOND).astype(float).where(games["verdict"].notna())
-    condition = shown_first.map({True: "better first", False: "better second"})
-    kept = games[["source", "question_id", "category", "judge"]]
-    return kept.assign(condition=condition, correct=right, outcome=games["outcome"])
 
 
 def load_games(source: Source, hub: Entry = None, questions: Iterable[Question] = ()) -> Loaded:
@@ -539,3 +465,58 @@ def _short(path: Path, inner: Path) -> str:
     parts, below = ([part for part in each.parts if part != JUDGMENTS] for each in (path.with_suffix(""), inner))
     benchmark = len(parts) > 3 and _BENCHMARK.search(parts[-3])
     return "/".join(parts[-(3 if benchmark else max(len(below), 2 if JUDGMENTS in path.parts else 1)) :])
+
+
+def write_arena(
+    frame: pd.DataFrame,
+    folder: str | Path,
+    *,
+    texts: Mapping[GameKey, str] | None = None,
+    prompts: Mapping[GameKey, list[dict[str, str]]] | None = None,
+) -> list[Path]:
+    """Write verdicts for Arena-Hard's own tools: <folder>/<judge>/<candidate>.jsonl, sorted.
+
+    `frame` is a games frame; its first asking without a condition is written: a line a question with two games, the
+    baseline first in game 1, each with score, judgment.answer (`texts`) and prompt (`prompts`). A score that is no
+    label is null, for the tools stop at it, and so is a missing game; a question without any game is left out. Two
+    verdicts on one question in one order, and two names that would share a file, are ValueErrors before anything is
+    written.
+    """
+    rows = frame[(frame["condition"] == "none") & (frame["repeat"] == 0)]
+    twice = rows[rows.duplicated(["judge", "candidate", "question_id", "first"])]
+    if len(twice):
+        named = ", ".join(f"{row.question_id} ({row.judge} on {row.candidate})" for row in twice[:3].itertuples())
+        raise ValueError(f"{len(twice)} verdicts on a question that has one in the same order already: {named}")
+    lines: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in rows.itertuples(index=False):
+        about = {"uid": row.question_id, "category": row.category, "judge": row.judge, "model": row.candidate}
+        about |= {"baseline": row.baseline, "games": [None, None]}
+        line = lines.setdefault((row.judge, row.candidate), {}).setdefault(row.question_id, about)
+        if line["baseline"] != row.baseline or line["category"] != row.category:
+            raise ValueError(f"question {row.question_id}: its two games name different baselines or categories")
+        if row.outcome != "missing":
+            at = (row.question_id, row.judge, row.candidate, row.first)
+            score = None if pd.isna(row.verdict) else row.verdict
+            game = {"score": score, "judgment": {"answer": (texts or {}).get(at, "")}}
+            line["games"][ORDERS.index(row.first)] = game | {"prompt": (prompts or {}).get(at, [])}
+    files = {pair: Path(folder) / _name(pair[0]) / f"{_name(pair[1])}.jsonl" for pair in lines}
+    # Some file systems do not tell capitals from small letters.
+    owners: dict[str, tuple[str, str]] = {}
+    for pair, path in files.items():
+        other = owners.setdefault(str(path).lower(), pair)
+        if other != pair:
+            raise ValueError(f"{' on '.join(other)} and {' on '.join(pair)} would share the file {path.name}")
+    for pair, path in files.items():
+        # ASCII with escapes: whatever a reply holds, half a surrogate pair included, can be written.
+        replace_file(path, [json.dumps(line) for line in lines[pair].values() if any(line["games"])])
+    return sorted(files.values())
+
+
+def _name(model: str) -> str:
+    """A model's name as a file's: "/" as "__", as the benchmark's own files have it, and nothing that leaves a folder.
+
+    >>> _name("Nexusflow/Athene-V2-Chat"), _name("../x y")
+    ('Nexusflow__Athene-V2-Chat', '_.__x_y')
+    """
+    name = re.sub(r"[^\w.+@=-]", "_", model.replace("/", "__"))
+    return re.sub(r"^\.", "_", name) or "_"

@@ -5,26 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import pkgutil
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial
+from functools import partial
 from multiprocessing import TimeoutError as PoolTimeout
 from multiprocessing.pool import ThreadPool
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from ..paths import DOWNLOADS
+from ..paths import DOWNLOADS, load_table
 
-
-@cache
-def read_table(name: str) -> dict[str, Any]:
-    """The data that a .toml file of this package holds."""
-    return tomllib.loads((pkgutil.get_data(__package__, name) or b"").decode())
-
-
-NAMES = read_table("names.toml")
+NAMES = load_table("datasets/names.toml")
 QUESTION_FILES, ANSWER_FILES = tuple(NAMES["files"]["questions"]), tuple(NAMES["files"]["answers"])
 JUDGMENT_FILES: dict[str, str] = NAMES["files"]["judgments"]
 ERROR_FILES: dict[str, str] = NAMES["files"]["errors"]
@@ -74,8 +65,8 @@ def below(folder: Path, ends: tuple[str, ...]) -> list[Path]:
     return [each for each in found if not any(part.startswith(".") for part in each.relative_to(folder).parts)]
 
 
-def fetch(repo: str, filename: str, revision: str = "main", *, folder: Path | None = None) -> Path:
-    """The local copy under `folder` of one file of a dataset repository, the same content as at the first load.
+def fetch(repo: str, filename: str, revision: str = "main") -> Path:
+    """The local copy under DOWNLOADS of one file of a dataset repository, the same content as at the first load.
 
     The first load writes commit and sha256 to `source.json`; another commit or content later is a ValueError. A hub not
     reached within PROBE_SECONDS is a ConnectionError, a repository that may not be read a PermissionError, a revision
@@ -85,15 +76,14 @@ def fetch(repo: str, filename: str, revision: str = "main", *, folder: Path | No
     from huggingface_hub.file_download import get_hf_file_metadata
     from huggingface_hub.utils import silent_tqdm
 
-    folder = Path(folder or DOWNLOADS)
     where = {"repo": repo, "file": filename, "revision": revision}
     pinned = re.fullmatch("[0-9a-f]{40}", revision)
-    if not (pinned and try_to_load_from_cache(repo, filename, folder, revision, "dataset")):
+    if not (pinned and try_to_load_from_cache(repo, filename, DOWNLOADS, revision, "dataset")):
         url = hf_hub_url(repo, filename, repo_type="dataset", revision=revision)
-        _ask(lambda: get_hf_file_metadata(url, timeout=PROBE_SECONDS), where, folder, PROBE_SECONDS)
-    where_to = {"repo_type": "dataset", "revision": revision, "cache_dir": folder, "tqdm_class": silent_tqdm}
-    path = Path(_ask(partial(hf_hub_download, repo, filename, **where_to), where, folder))
-    _unchanged(path, where, folder)
+        _ask(lambda: get_hf_file_metadata(url, timeout=PROBE_SECONDS), where, PROBE_SECONDS)
+    where_to = {"repo_type": "dataset", "revision": revision, "cache_dir": DOWNLOADS, "tqdm_class": silent_tqdm}
+    path = Path(_ask(partial(hf_hub_download, repo, filename, **where_to), where))
+    _unchanged(path, where)
     return path
 
 
@@ -119,7 +109,7 @@ def fetch_files(entry: Entry, what: str, wanted: tuple[str, ...]) -> list[Path]:
         names = [path]
         if not path.endswith(ends or FILE_ENDS):
             where = {"repo": repo, "file": path, "revision": revision}
-            there = _ask(partial(_files, repo, revision), where, DOWNLOADS, PROBE_SECONDS)
+            there = _ask(partial(_files, repo, revision), where, PROBE_SECONDS)
             start = "" if path == "." else f"{path}/"
             names = [f"{start}{each}" for each in wanted if f"{start}{each}" in there]
             lacks = f"none of {', '.join(wanted)}"
@@ -142,9 +132,9 @@ def _files(repo: str, revision: str) -> list[str]:
     return list_repo_files(repo, revision=revision, repo_type="dataset")
 
 
-def recorded(folder: Path | None = None) -> list[dict[str, str]]:
+def recorded() -> list[dict[str, str]]:
     """What `source.json` says of each file loaded so far: repo, file, revision, commit, sha256; empty before that."""
-    path = Path(folder or DOWNLOADS) / "source.json"
+    path = DOWNLOADS / "source.json"
     if not path.exists():
         return []
     try:
@@ -153,24 +143,24 @@ def recorded(folder: Path | None = None) -> list[dict[str, str]]:
         raise ValueError(f"{path}: not readable ({error}); delete it, and the next load writes it anew") from None
 
 
-def _unchanged(path: Path, where: dict[str, str], folder: Path) -> None:
+def _unchanged(path: Path, where: dict[str, str]) -> None:
     """Compare a fetched file with its record, or write the record if it is the first."""
     from filelock import FileLock
 
     # The cache keeps each commit in a folder named after it; that name belongs to these very bytes.
     commit = path.parents[len(PurePosixPath(where["file"]).parts) - 1].name
     now = where | {"commit": commit, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
-    with FileLock(folder / "source.json.lock"):
-        record = recorded(folder)
+    with FileLock(DOWNLOADS / "source.json.lock"):
+        record = recorded()
         then = next((entry for entry in record if where.items() <= entry.items()), None)
         if then is None:
-            replace_file(folder / "source.json", [json.dumps([*record, now], indent=1)])
+            replace_file(DOWNLOADS / "source.json", [json.dumps([*record, now], indent=1)])
     if then in (None, now):
         return
     both = "; ".join(f"{name} {then[name]} then, {now[name]} now" for name in ("commit", "sha256"))
     todo = (
         f"set `revision: {then['commit']}` in the experiment's config to stay with the first data, or delete the "
-        f"entry from {folder / 'source.json'} to go on with the new"
+        f"entry from {DOWNLOADS / 'source.json'} to go on with the new"
     )
     if then["commit"] == now["commit"]:
         todo = f"the local copy was altered: delete {path.resolve()} and load it again"
@@ -191,7 +181,7 @@ def replace_file(path: Path, lines: Iterable[str]) -> None:
         new.unlink(missing_ok=True)
 
 
-def _ask(call: Callable[[], _T], where: dict[str, str], folder: Path, seconds: float | None = None) -> _T:
+def _ask(call: Callable[[], _T], where: dict[str, str], seconds: float | None = None) -> _T:
     """The result of a call to the hub, its failures in our words; at most `seconds`, name resolution included."""
     import httpx2
     from huggingface_hub import constants, errors
@@ -203,10 +193,10 @@ def _ask(call: Callable[[], _T], where: dict[str, str], folder: Path, seconds: f
         raise _refused(error, where) from error
     except (TimeoutError, httpx2.RequestError, *offline) as error:
         instead = "set the parameter `questions`, `answers` or `judgments` to a file or folder on this machine"
-        for entry in recorded(folder):
+        for entry in recorded():
             if where.items() <= entry.items():
                 name = "datasets--" + where["repo"].replace("/", "--")
-                instead += f" (an earlier load: {folder / name / 'snapshots' / entry['commit'] / where['file']})"
+                instead += f" (an earlier load: {DOWNLOADS / name / 'snapshots' / entry['commit'] / where['file']})"
         unreached = f"{constants.ENDPOINT} cannot be reached for {where['repo']}, {where['file']}"
         raise ConnectionError(f"{unreached}: {error}; {instead}") from error
 

@@ -1,4 +1,4 @@
-"""Published listwise judgments as tidy frames, in any of the three formats they come in, and what stood where.
+"""Published listwise judgments as tidy frames, read in three formats and written in one, and what stood where.
 
 Nothing is repaired and nothing is dropped.
 """
@@ -7,25 +7,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ..frames import LISTWISE
+from ..frames import LISTWISE, about
 from ..types import Answer
 from ..words import p_text
-from .answers import candidate_of, vendor_tier
+from .answers import published_names, vendor_tier
 from .hub import ERROR_FILES, HINTS, JUDGMENT_FILES, NAMES, Entry, Source, find_files
 from .reading import Record, Records, checked_name, checked_text, number_or_nan, read_records, show
 
 Row = dict[str, Any]
 #: Columns of the listwise frame that published judgments do not have.
 ABSENT = frozenset(("lists", "bold", "partner"))
+#: As much of an answer as the published judgments repeat.
+_SHOWN = 200
 #: Six candidates stood in every prompt of the logged run; the log itself keeps no mapping.
 LOG_LETTERS = tuple("ABCDEF")
 #: The files that a folder is searched for, with their hints.
@@ -84,9 +87,9 @@ def load_judgments(
     written = {(answer.question_id, answer.candidate): answer for answer in answers}
     distinct = {tuple(judgment.shown.items()) for judgment in final if judgment.shown is not None}
     constant = dict(distinct.pop()) if len(distinct) == 1 else None
-    by_question: dict[str, set[str]] = {}
+    by_question = defaultdict[str, set[str]](set)
     for judgment in final:
-        by_question.setdefault(judgment.question_id, set()).update(filter(None, (judgment.shown or {}).values()))
+        by_question[judgment.question_id].update(filter(None, (judgment.shown or {}).values()))
     everywhere = set().union(*by_question.values())
     rows: list[Row] = []
     for judgment in final:
@@ -120,20 +123,17 @@ def load_top1(source: Source, hub: Entry = None, *, condition: str | None = None
 def _rows(judgment: Published, places: Iterable[tuple[Any, ...]], written: Mapping[Any, Answer]) -> Iterator[Row]:
     """The row of each place: slot, letter and candidate."""
     vendor, tier = vendor_tier(judgment.judge)
+    judge = about("judge", judgment.judge, vendor=vendor, tier=tier)
     valid, scores = judgment.outcome == "ok", judgment.scores or {}
     ranked = [scores.get(letter, math.nan) for letter in judgment.ranking]
     # NaN compares as False: a score that is not there contradicts nothing.
     contradicts = valid and any(low > high for at, high in enumerate(ranked) for low in ranked[at + 1 :])
-    shared = {**vars(judgment), "judge_vendor": vendor, "judge_tier": tier, "contradicts": contradicts}
-    shared |= {"repeat": 0, "own_model": False}
+    shared = vars(judgment) | judge | {"contradicts": contradicts, "repeat": 0, "own_model": False}
     for slot, letter, candidate in places:
         made = vendor_tier(candidate) if candidate else (None, None)
         answer = written.get((judgment.question_id, candidate))
         yield shared | {
-            "candidate": candidate,
-            "candidate_vendor": made[0],
-            "candidate_tier": made[1],
-            "candidate_model": answer and answer.model,
+            **about("candidate", candidate, vendor=made[0], tier=made[1], model=answer and answer.model),
             "slot": slot,
             "label": letter,
             "rank": float(judgment.ranking.index(letter) + 1) if valid else math.nan,
@@ -162,9 +162,7 @@ def read_judgments(
     paths = _files(source, hub, condition)
     for path in paths:
         records = read_records(path)
-        kind = next((kind for kind, fields in KINDS.items() if fields <= records.fields), None)
-        if kind is None:
-            raise records.unknown(NAMES["expected"]["judgments"])
+        kind = records.kind(KINDS, NAMES["expected"]["judgments"])
         names[kind].append(path.name)
         found = records.map(partial(READERS[kind], condition=condition), "prompt_id")
         found = _label(
@@ -259,7 +257,7 @@ def _logged(record: Record, condition: str | None) -> Published:
     """One success of the log: always the pick; ranking and scores only where the log's text could be matched to it."""
     judgment = _asked(record, "judge")
     hint = judgment.condition or condition or record.text("hint_mode")
-    pick = _candidate(record.text("top_answer_id"), "top_answer_id", judgment.question_id)
+    pick = candidate_of(record.text("top_answer_id"), "top_answer_id", judgment.question_id)
     judgment = replace(judgment, category=record.text("category"), condition=hint, pick=pick)
     return _with_verdict(judgment, record, LOG_LETTERS)
 
@@ -312,19 +310,19 @@ def _shown(record: Record, question: str) -> dict[str, str | None]:
     listed = record.typed("anonymized_answers", list, "a list of objects with a label", dict)
     order = [Record(entry).text("label") for entry in listed or () if "label" in entry]
     letters = order if sorted(order) == sorted(mapping) else sorted(mapping)
-    shown = {letter: _candidate(mapping[letter], f"mapping.{letter}", question) for letter in letters}
+    shown = {letter: candidate_of(mapping[letter], f"mapping.{letter}", question) for letter in letters}
     if len(set(shown.values())) < len(shown):
         raise ValueError(f"field 'mapping' shows one candidate under two letters: {mapping}")
     return shown
 
 
-def _candidate(value: Any, field: str, question: str) -> str:
-    """The candidate that the answer id in a field names."""
-    text = checked_name(checked_text(value, field), f"field {field!r}")
-    try:
-        return candidate_of(text, question)
-    except ValueError as error:
-        raise ValueError(f"field {field!r}: {error}") from None
+def candidate_of(value: Any, field: str, question: str) -> str:
+    """The candidate that the answer id in a field names (ans_<question>_<vendor>_<tier>); any other is a ValueError."""
+    text, start = checked_name(checked_text(value, field), f"field {field!r}"), f"ans_{question}_"
+    candidate = text.removeprefix(start)
+    if not text.startswith(start) or not all(vendor_tier(candidate)):
+        raise ValueError(f"field {field!r}: answer id {text!r} is not {start}<vendor>_<tier>")
+    return candidate
 
 
 def _with_verdict(judgment: Published, record: Record, letters: tuple[str, ...]) -> Published:
@@ -433,3 +431,53 @@ def _balance(orders: pd.Series) -> tuple[float, int, float, str]:
     # A candidate stands in one place of each order, so cells vary less than in Pearson's table.
     chi2 = float(chisquare(counts, axis=None).statistic) * (k - 1) / k
     return chi2, dof, float(distribution.sf(chi2, dof)), ""
+
+
+def published_judgments(
+    frame: pd.DataFrame, reasons: Mapping[tuple[str, str, str], str] | None = None, answers: Iterable[Answer] = ()
+) -> dict[str, list[dict[str, Any]]]:
+    """The judgments of a listwise frame by condition, a record each, of the first asking of each.
+
+    `reasons` are their justifications by question, judge and condition. A judgment that could not be read is an `error`
+    with its outcome ("MAX_TOKENS" where it was cut), an invalid ranking one without letters. One that is missing keeps
+    what was shown, and is left out where that is not known. A ranking whose letters or candidates are not known is a
+    ValueError.
+    """
+    judges = frame[["judge", "judge_vendor", "judge_tier"]].drop_duplicates()
+    shown = frame[["candidate", "candidate_vendor", "candidate_tier"]].dropna(subset="candidate").drop_duplicates()
+    both = [each.astype(object).fillna("").itertuples(index=False, name=None) for each in (judges, shown)]
+    names = published_names(chain(*both))
+    texts = {(each.question_id, each.candidate): each.text or "" for each in answers}
+    found: dict[str, list[dict[str, Any]]] = {}
+    keys = ["condition", "question_id", "judge"]
+    first = frame["repeat"] == frame.groupby(keys, observed=True)["repeat"].transform("min")
+    for place, rows in frame[first].groupby(keys, observed=True, sort=False):
+        condition, question, judge = map(str, place)
+        rows = rows.sort_values("slot", kind="stable")
+        record: dict[str, Any] = {"prompt_id": question, "judge_model": names[judge], "hint_mode": condition}
+        mapped = rows["label"].notna().all() and rows["candidate"].notna().all()
+        if mapped:
+            shown = dict(zip(rows["label"].astype(str), rows["candidate"].astype(str), strict=True))
+            written = {label: texts.get((question, name)) for label, name in shown.items()}
+            record["mapping"] = {label: f"ans_{question}_{names[name]}" for label, name in shown.items()}
+            record["anonymized_answers"] = [
+                {"label": label} | ({"text": f"{text[:_SHOWN]}..."} if text else {}) for label, text in written.items()
+            ]
+        outcome = str(rows["outcome"].iloc[0])
+        if outcome == "ok" and not mapped:
+            raise ValueError(
+                f"question {question}, judge {judge}: which candidate stood under each letter is not known, and the "
+                "published format cannot hold a ranking without"
+            )
+        if mapped and outcome in ("ok", "invalid_ranking", "missing"):
+            ranked = rows.sort_values("rank")["label"].astype(str).tolist()
+            record["ranking"] = {"ok": ranked, "missing": None}.get(outcome, [])
+            scores = zip(rows["label"].astype(str), rows["score"], strict=True)
+            record["scores"] = {label: None if score != score else score for label, score in scores}
+            record["justification"] = (reasons or {}).get((question, judge, condition), "")
+        elif outcome == "missing":
+            continue
+        else:
+            record["error"] = "MAX_TOKENS" if outcome == "truncated" else outcome
+        found.setdefault(condition, []).append(record)
+    return found

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..frames import PAIRWISE
+from ..frames import PAIRWISE, about
 from ..types import Answer, Question
 from .answers import answers_in, columns, plain_question, vendor_of
 from .hub import NAMES, Entry, Source, find_files
@@ -46,12 +46,7 @@ def load_pair_judgments(source: Source, responses: Loaded | None = None, hub: En
     rows: list[Row] = []
     for path in find_files(source, hub, "judgments", PAIR_FILES, "*.jsonl", several=True):
         records = read_records(path)
-        if {"evaluator", "evaluatee"} <= records.fields:
-            found = _preferences(records, responses, counts)
-        elif {"question_unique_id", "judge_output"} <= records.fields:
-            found = _judged(records, responses, counts)
-        else:
-            raise records.unknown(NAMES["expected"]["pairs"])
+        found = READERS[records.kind(FIELDS, NAMES["expected"]["pairs"])](records, responses, counts)
         _refuse_unread(records, found)
         for index, row in ((index, row) for index, each in enumerate(found) for row in each):
             key = tuple(row[name] for name in ("question_id", "judge", "right", "wrong", "condition", "task", "first"))
@@ -76,23 +71,22 @@ def load_code_pairs(source: Source, hub: Entry = None, scores: Sequence[str] | N
     if not named:
         raise ValueError(f"{path}: the name does not tell who wrote what; expected <judge>_<other>_eval.jsonl")
     records = read_records(path)
-    if not {"unique_id", "assistent_1_is_correct", "assistent_2_is_correct"} <= records.fields:
-        raise records.unknown(NAMES["expected"]["programs"])
+    flags = [f"assistent_{number}_is_correct" for number in (1, 2)]
+    records.kind({"programs": ["unique_id", *flags]}, NAMES["expected"]["programs"])
     counts = Counter[str]()
 
     def read(record: Record) -> tuple[str, list[Row]]:
         id = record.get("unique_id")
         refuse_if(type(id) not in (int, str) or id == "", "unique_id", id, "a number or a text")
-        names = [f"assistent_{number}_is_correct" for number in (1, 2)]
-        flags = tuple(record.typed(name, bool, "true or false") for name in names)
-        kind = KINDS.get(flags, "unflagged")
+        right = tuple(record.typed(name, bool, "true or false") for name in flags)
+        kind = KINDS.get(right, "unflagged")
         counts[kind] += 1
         if kind not in ("harmful", "beneficial"):
             return str(id), []
         restyled = any(record.get(name) for name in record if name.startswith("assistent_1_answer_restyle"))
         counts["restyled"] += kind == "harmful" and restyled
         question = Question(str(id), "code", "", article=str(id))
-        pair = _pair(question, (named[1], named[2]), "right" if flags[0] else "wrong")
+        pair = _pair(question, (named[1], named[2]), "right" if right[0] else "wrong")
         return str(id), [_program_row(pair, record, game, scores) for game in (1, 2)]
 
     found = records.map(read, "unique_id")
@@ -118,13 +112,12 @@ def _pair(
     dose: int = 0,
 ) -> Row:
     """What was judged: an answer of the judge, which is `own` (right or wrong), and one of another model."""
-    sides = [*zip((own, OTHER[own]), models, labels, strict=True)]
+    roles = zip((own, OTHER[own]), models, labels, strict=True)
+    own_side, other_side = (about(role, name, vendor=vendor_of(name), label=label) for role, name, label in roles)
     return {
         **vars(question),
         "question_id": question.id,
-        "judge": models[0],
-        "judge_vendor": vendor_of(models[0]),
-        "judge_model": models[0],
+        **about("judge", models[0], vendor=vendor_of(models[0]), model=models[0]),
         "condition": f"{own}_{dose}" if dose else "none",
         "edit": "synonyms" if dose else "none",
         "target": own if dose else "none",
@@ -134,9 +127,7 @@ def _pair(
         "own": own,
         # A verdict is compared with a repeat, which published files lack; recognition with its only unedited asking.
         "partner": int(task == "correct"),
-        **{role: name for role, name, _ in sides},
-        **{f"{role}_vendor": vendor_of(name) for role, name, _ in sides},
-        **{f"{role}_label": label for role, _, label in sides},
+        **(own_side | other_side),
     }
 
 
@@ -165,9 +156,7 @@ def _role(gold: str | None, answers: Sequence[Answer | None]) -> str:
 
 
 def _preferences(records: Records, responses: Loaded | None, counts: Counter[str]) -> list[list[Row]]:
-    kind = next((kind for kind in TASKS if f"forward_{kind}" in records.fields), None)
-    if kind is None:
-        raise records.unknown(NAMES["expected"]["pairs"])
+    kind = records.kind({kind: [f"forward_{kind}"] for kind in TASKS}, NAMES["expected"]["pairs"])
     # Which the judge's own answer is, and how many of its words were replaced, the file's name tells.
     words = records.path.stem.split("_")
     roles = {ROLES[word] for word in words if word in ROLES}
@@ -229,6 +218,11 @@ def _judged(records: Records, responses: Loaded | None, counts: Counter[str]) ->
         return [_judgment(pair, own_first, record.get("judge_output"), p_first)]
 
     return records.map(read, "question_unique_id")
+
+
+#: The kinds of files of judgments on pairs: their fields, and what reads them.
+FIELDS = {"preferences": ("evaluator", "evaluatee"), "judged": ("question_unique_id", "judge_output")}
+READERS = {"preferences": _preferences, "judged": _judged}
 
 
 def _refuse_unread(records: Records, found: Sequence[Sequence[Row]]) -> None:

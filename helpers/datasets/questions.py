@@ -16,10 +16,12 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from ..paths import load_table
 from ..types import Question, short_hash
-from .hub import NAMES, QUESTION_FILES, Entry, Source, find_files, read_table
+from .hub import NAMES, QUESTION_FILES, Entry, Source, find_files
 from .reading import Record, Records, checked_text, open_parquet, read_rows, refuse_if, show
 
+FORMS: dict[str, dict[str, Any]] = load_table("datasets/question_sets.toml")
 PASSAGE_FILES = tuple(NAMES["files"]["passages"])
 #: The split that is taken of a folder laid out as data sets on the hub are.
 SPLIT = "data/validation-*.parquet"
@@ -47,7 +49,7 @@ def read_sets(
     """
     splits = [] if source == "hub" else sorted(Path(source).expanduser().glob(SPLIT))
     what = what or ("questions" if hub and hub.get("questions") else "answers")
-    forms = {name: read_table("question_sets.toml")[name] for name in mappers}
+    forms = {name: FORMS[name] for name in mappers}
     for path in splits if len(splits) == 1 else find_files(source, hub, what, names, others):
         table = path.suffix == ".parquet"
         if table:
@@ -55,9 +57,8 @@ def read_sets(
                 records = Records(path, (dict.fromkeys(file.schema_arrow.names),), (1,))
         else:
             records = read_rows(path)
-        name = next((name for name, form in forms.items() if {*form["needs"]} <= records.fields), None)
-        if name is None:
-            raise records.unknown("one of " + "; ".join(form["words"] for form in forms.values()))
+        expected = "one of " + "; ".join(form["words"] for form in forms.values())
+        name = records.kind({name: form["needs"] for name, form in forms.items()}, expected)
         if table or (Path(source).expanduser() != path and path.suffix != ".csv"):
             rows = _typed(records, forms[name])
             records = replace(records, rows=rows, lines=tuple(range(1, len(rows) + 1)) if table else records.lines)

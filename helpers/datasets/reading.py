@@ -11,7 +11,7 @@ import re
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, KeysView
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
@@ -20,9 +20,11 @@ from typing import Any, TypeVar
 
 from ..escaping import UNSEEN
 from ..json_text import Odd, decode, document
+from ..paths import load_table
 from ..types import Answer, Question, short_hash
-from .hub import NAMES, read_table
+from .hub import NAMES
 
+KINDS = load_table("datasets/kinds.toml")
 #: More bytes than any file of verdicts holds, unpacked.
 MOST_BYTES = 4_000_000_000
 #: Bytes by which a file is known for what it is.
@@ -188,6 +190,12 @@ class Records:
     def fields(self) -> KeysView[str]:
         """The names of all fields that any record has, in the order in which they come."""
         return dict.fromkeys(name for row in self.rows if isinstance(row, dict) for name in row).keys()
+
+    def kind(self, kinds: Mapping[str, Iterable[str]], expected: str) -> str:
+        """The first of these kinds all of whose fields are there; else a ValueError that says what was `expected`."""
+        if found := next((kind for kind, needs in kinds.items() if {*needs} <= self.fields), None):
+            return found
+        raise self.unknown(expected)
 
     def unknown(self, expected: str) -> ValueError:
         """The error for a file in none of the expected formats; it shows the first record."""
@@ -381,15 +389,15 @@ def _values(text: str, one_a_line: bool) -> Iterator[tuple[int, Any]]:
 def _elements(text: str, at: int, end: int | None = None) -> Iterator[tuple[int, Any]]:
     """The values of the array that opens at `at`; behind it there is nothing, or a text known to be well-formed."""
     at = _skip(text, at + 1)
-    closed = text.startswith("]", at)
-    while not closed:
+    more = not text.startswith("]", at)
+    while more:
         value, after = decode(text, at)
         yield at, value
         at = _skip(text, after)
-        closed = text.startswith("]", at)
-        if not closed and not text.startswith(",", at):
-            raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
-        at = at if closed else _skip(text, at + 1)
+        if more := text.startswith(",", at):
+            at = _skip(text, at + 1)
+    if not text.startswith("]", at):
+        raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
     if end is None and _skip(text, at + 1) < len(text):
         raise json.JSONDecodeError("Extra data", text, at + 1)
 
@@ -448,7 +456,7 @@ def _opened(path: Path) -> Any:
     file.seek(0)
     plain = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     for form, begin in (("bytes", head), ("text", plain)):
-        for starts, what, instead in read_table("kinds.toml")[form]:
+        for starts, what, instead in KINDS[form]:
             if begin.startswith(starts.encode("latin-1")):
                 file.close()
                 raise ValueError(f"{path}: {what}; {instead}")

@@ -12,7 +12,6 @@ import pandas as pd
 from .. import datasets, frames, prompts
 from ..biases.protocol import load_bias
 from ..datasets import bias_tests
-from ..datasets.bias_templates import load_templates
 from ..datasets.hub import below
 from ..datasets.pairs import CODE_FILES
 from ..datasets.reading import read_rows
@@ -95,7 +94,7 @@ def _tests_or_scenarios(experiment: Experiment) -> Sequence[Question]:
     source, place = experiment.questions, Path(_source(experiment, "questions"))
     kinds = f"templates (.yaml) or published tests ({', '.join(bias_tests.ENDS)})"
     if source == "hub" or place.suffix in bias_tests.ENDS:
-        return datasets.load_published_tests(source, experiment.hub)
+        return datasets.load_published_tests(source, experiment.hub).questions
     if place.is_file() and place.suffix != ".yaml":
         raise ValueError(f"{place}: ends with {place.suffix or 'nothing'}; `questions` are {kinds}")
     templates, tests = sorted(place.glob("*.yaml")), below(place, bias_tests.ENDS)
@@ -103,11 +102,11 @@ def _tests_or_scenarios(experiment: Experiment) -> Sequence[Question]:
         both = f"templates ({templates[0].name}, ...) and published tests ({tests[0].relative_to(place)}, ...)"
         raise ValueError(f"{place}: holds {both}; keep one kind, or name a file")
     if tests:
-        return datasets.load_published_tests(source, experiment.hub)
+        return datasets.load_published_tests(source, experiment.hub).questions
     if place.is_dir() and not templates:
         there = ", ".join(sorted(path.name for path in place.iterdir())) or "nothing"
         raise FileNotFoundError(f"{place}: expected {kinds}, found {there}")
-    lines = load_templates(place, experiment.extra["metrics"], f"experiments/{experiment.name}/config.yaml")
+    lines = bias_tests.load_templates(place, experiment.extra["metrics"], f"experiments/{experiment.name}/config.yaml")
     return load_bias(experiment.bias).questions(lines, experiment.seed)
 
 
