@@ -170,7 +170,7 @@ def _spread(cells: Cells, records: Iterable[dict[str, object]]) -> pd.DataFrame:
     )
     made = refuse_two(raw, "candidate", "vendor", named)
     table = pd.DataFrame(records)
-    for side in {*FIRSTS} & {*table}:
+    for side in (name for name in FIRSTS if name in table):
         table[f"{side}_vendor"] = table[side].map(made.get)
     table = table.astype(dict.fromkeys([name for name in NAMED if name in table], "category"))
     names = ("question", "category", "judge", "judge_vendor", "condition", "repeat")

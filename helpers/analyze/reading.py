@@ -308,7 +308,7 @@ def candidates_of(text: str) -> tuple[str, ...]:
     >>> candidates_of('["a|b", "c"]'), candidates_of("gpt-5 | claude")
     (('a|b', 'c'), ('gpt-5', 'claude'))
     """
-    names = tuple(name_of(name, "a candidate's name") for name in listed(text))
+    names = tuple(name_of(name, "a candidate's name") for name in listed(text) or [""])
     if len(names) > MOST_CANDIDATES:
         raise ValueError(f"{len(names)} candidates; at most {MOST_CANDIDATES}")
     # The same name twice in a pair is the same text twice: a control.
