@@ -51,8 +51,16 @@ def rate(id: str, where: dict[str, str], k: int, n: int, data: str) -> Estimate:
     return Estimate(id, where, k / n, *wilson(k, n), n=n, clusters=80, method="Wilson", data=data)
 
 
-def pp(id: str, where: dict[str, str], value: float, half: float, data: str) -> Estimate:
-    return Estimate(id, where, value, value - half, value + half, n=160, clusters=80, unit="pp", method="t", data=data)
+def pp(id: str, where: dict[str, str], value: float, half: float, data: str, unit="pp", **facts) -> Estimate:
+    """An estimate with an interval of this half width."""
+    facts = {"n": 160, "clusters": 80, "method": "t", "unit": unit, "data": data} | facts
+    return Estimate(id, where, value, value - half, value + half, **facts)
+
+
+def widths(axes) -> list[float]:
+    """The widths of bars, row by row, in the order of parts."""
+    bars = [each for each in axes.patches if each.get_width() > 0]
+    return [bar.get_width() for bar in sorted(bars, key=lambda bar: (round(bar.get_y(), 6), bar.get_x()))]
 
 
 def top1(data: str, prefix: str = "") -> list[Estimate]:

@@ -11,6 +11,7 @@ import pytest
 from helpers.figures import Figure, style as styles
 from helpers.types import Estimate
 from tests import (
+    test_audit_card as audit_card,
     test_figures as rankings,
     test_figures_accuracy as accuracy,
     test_figures_cognitive as cognitive,
@@ -27,6 +28,7 @@ NAN = float("nan")
 
 #: Modules with `all_figures`, and of which of these the judges are simulated.
 SHAPES: dict[ModuleType, Callable[[str], bool]] = {
+    audit_card: lambda name: False,
     accuracy: lambda name: name.startswith("simulated"),
     card: lambda name: True,
     cognitive: lambda name: not name.endswith(("_one", "_many", "grid")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from statistics import fmean, pstdev
 
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 from helpers import figures
 from helpers.figures import points as chosen, style as styles
 from helpers.types import Estimate
+from tests import test_figures
 from tests.test_figures import assert_readable, by_row, intervals, narrow, rate, rows_of, texts
 
 NAN = float("nan")
@@ -43,18 +45,12 @@ HOSTILE = (
     "50 $ or 60 $",
     r"\frac{1}{2}^#~",
 )
-#: The longest is drawn in quick tests, all of them in slow ones.
+#: An estimate of hints, with an interval of a half width.
+pp = partial(test_figures.pp, method="question-clustered t")
 
 
 def slopes(data: str, hints=GROUPS) -> list[Estimate]:
     return [rate("self_bias", {"vendor": v, "hint": h}, OWN[v][h], 160, data) for v in VENDORS for h in hints]
-
-
-def pp(id: str, where: dict[str, str], value: float, half: float, data: str) -> Estimate:
-    low, high = value - half, value + half
-    return Estimate(
-        id, where, value, low, high, n=160, clusters=80, unit="pp", method="question-clustered t", data=data
-    )
 
 
 def effects(data: str, hints=HINTS) -> list[Estimate]:

@@ -121,7 +121,7 @@ def test_a_cell_has_the_number_in_the_unit_that_people_read(unit: str, value: fl
 
 
 def all_figures(style: str) -> list[Figure]:
-    """The card of many judges with long names."""
+    """The card of many judges with long names, and one with ten columns."""
     lines = [
         line(f"{data}_{i:02}_with_a_long_name", measure, CARD_VERDICTS[(i + j) % 4], -0.987, data)
         for data, i, (j, measure) in product(
@@ -131,7 +131,8 @@ def all_figures(style: str) -> list[Figure]:
         )
     ]
     lines += [line("published_00_with_a_long_name", m, "described", 0.5, "published") for m in ("unreadable", "agree")]
-    return [show_judge_card(lines, style=style)]
+    ten = [line("sim_j", f"strong effect {letter}", data="simulated") for letter in "abcdefghij"]
+    return [show_judge_card(lines, style=style), show_judge_card(ten, style=style)]
 
 
 def test_a_line_without_a_number_is_a_dash_and_no_point() -> None:

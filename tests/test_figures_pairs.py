@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -11,19 +12,17 @@ from helpers import figures
 from helpers.figures import style as styles
 from helpers.figures.points import judge_looks
 from helpers.types import Estimate
-from tests.test_figures import assert_readable, by_row, intervals, narrow, points, rate, rows_of, texts
+from tests import test_figures
+from tests.test_figures import assert_readable, by_row, intervals, narrow, points, rate, rows_of, texts, widths
 
 NAN = float("nan")
 JUDGES = ("sim_llama_small", "sim_llama_large", "sim_qwen_small", "sim_deepseek", "sim_mistral")
 MANY = tuple(f"{vendor}_{i}" for vendor in ("llama", "qwen", "deepseek", "mistral") for i in range(4))
 DOSES = ("2", "4", "8")
 STRATA = ("same label", "other label", "all")
+#: An estimate on articles, with an interval of a half width.
+number = partial(test_figures.pp, n=60, clusters=20, method="article-clustered t")
 OUTCOMES = ("right both ways", "split", "wrong both ways", "unreadable")
-
-
-def number(id: str, where: dict[str, str], value: float, half: float, data: str, unit: str = "pp") -> Estimate:
-    ends = (value, value - half, value + half)
-    return Estimate(id, where, *ends, n=60, clusters=20, unit=unit, method="article-clustered t", data=data)
 
 
 def scores(data: str, names=JUDGES) -> list[Estimate]:
@@ -146,12 +145,6 @@ def test_captions_count_items_and_articles_and_only_judgments_of_these_judges():
 
 
 # --- funnel and outcomes ----------------------------------------------------------------------------------------------
-
-
-def widths(axes) -> list[float]:
-    """The widths of bars, row by row, in the order of parts."""
-    bars = [each for each in axes.patches if each.get_width() > 0]
-    return [bar.get_width() for bar in sorted(bars, key=lambda bar: (round(bar.get_y(), 6), bar.get_x()))]
 
 
 def test_the_funnel_says_what_is_left_what_is_lost_and_why(tight):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -13,7 +15,9 @@ from helpers.biases import position
 from helpers.figures import pairs, style as styles
 from helpers.figures.points import short
 from helpers.types import Estimate
-from tests.test_figures import assert_readable, by_row, intervals, narrow, points, rate, rows_of, texts
+from tests import test_figures
+from tests.test_figures import assert_readable, by_row, intervals, narrow, points, rate, rows_of, texts, widths
+from tests.test_position import PATTERNS
 
 NAN = float("nan")
 #: Judge and candidate with what their source adds.
@@ -25,6 +29,8 @@ FEW = (
 ONE = FEW[1:2]
 MANY = tuple((judge, f"{candidate}-{i}", head) for i in range(5) for judge, candidate, head in FEW)[:14]
 CATEGORIES = ("hard_prompt", "creative_writing", "math", "coding", "roleplay", "extraction")
+#: An estimate on comparisons, with an interval of a half width.
+number = partial(test_figures.pp, n=480, clusters=240, method="question-clustered t")
 CHOICES = (("controlled", "1"), ("controlled", "3"), ("raw", "1"), ("raw", "3"))
 
 
@@ -44,13 +50,10 @@ def counts(data: str, names=FEW, size: int = 500) -> pd.DataFrame:
 
 def seed(data: str = "hub") -> pd.DataFrame:
     """The counts of the published notebook: 742 readable comparisons of 748."""
-    odd = {
-        ("A>>B", "A>>B"): 73, ("B>>A", "B>>A"): 14, ("A>>B", "A>B"): 9, ("B>A", "B>A"): 9, ("A>B", "A>>B"): 8,
-        ("B>>A", "B>A"): 7, ("A>B", "A>B"): 4, ("B>A", "B>>A"): 4, ("B>A", "A=B"): 3, ("A=B", "B>A"): 2,
-        ("B>>A", "A=B"): 1, ("A=B", "A>B"): 1, ("A>>B", "invalid"): 1, ("invalid", "B>A"): 1,
-        ("invalid", "A>>B"): 2, ("invalid", "B>>A"): 1, ("invalid", "invalid"): 1,
-        ("B>>A", "A>>B"): 500, ("A=B", "A=B"): 29, ("B>>A", "A>B"): 78,
-    }  # fmt: skip
+    odd = Counter[tuple[str, ...]]()
+    for (one, two), n in PATTERNS.items():
+        odd[tuple(each if each in pairs.GAMES else "invalid" for each in (one, two))] += n
+    odd |= {("B>>A", "A>>B"): 500, ("A=B", "A=B"): 29, ("B>>A", "A>B"): 78}
     rows = [("v2.0/gemini-2.5/qwq-32b", "gemini-2.5", "qwq-32b", *games, n, data) for games, n in odd.items()]
     return pd.DataFrame(rows, columns=list(pairs.COLUMNS))
 
@@ -72,11 +75,6 @@ def shares(data: str, names=FEW) -> list[Estimate]:
         found.append(rate("acceptable_rate_published", where(each), good + weak, 500, data))
         found.append(rate("invalid_share", where(each), lost, 500, data))
     return found
-
-
-def number(id: str, where: dict[str, str], value: float, half: float, data: str, unit: str = "pp") -> Estimate:
-    ends = (value, value - half, value + half)
-    return Estimate(id, where, *ends, n=480, clusters=240, unit=unit, method="question-clustered t", data=data)
 
 
 def effects(data: str, names=FEW) -> list[Estimate]:
@@ -177,12 +175,6 @@ def test_captions_count_comparisons_and_only_the_unreadable_of_these():
 
 
 # --- counts -----------------------------------------------------------------------------------------------------------
-
-
-def widths(axes) -> list[float]:
-    """The widths of bars, row by row, in the order of parts."""
-    bars = [each for each in axes.patches if each.get_width() > 0]
-    return [bar.get_width() for bar in sorted(bars, key=lambda bar: (round(bar.get_y(), 6), bar.get_x()))]
 
 
 def test_verdict_pairs_have_the_kinds_of_the_published_notebook(tight):

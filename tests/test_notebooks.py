@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-import papermill
 import pytest
 
 from helpers import paths, run
@@ -143,15 +142,6 @@ def test_parameters_are_what_cells_before_the_setup_assign() -> None:
     }
     script = {"__name__": "__main__", "judges": None, "seed": 7, "run": run}
     assert run.parameters(script) == {"judges": None, "seed": 7}, "as a script"
-
-
-def test_plain_papermill_refuses_a_parameter_that_no_notebook_has(tmp_path: Path) -> None:
-    """Papermill warns only, and would run the defaults to the end."""
-    notebook = paths.NOTEBOOKS / "00_overview.ipynb"
-    with pytest.raises(papermill.PapermillExecutionError, match="figure_stile"):
-        papermill.execute_notebook(
-            notebook, tmp_path / "out.ipynb", {"figure_stile": "acl"}, progress_bar=False, cwd=paths.ROOT
-        )
 
 
 @every_asking_one

@@ -6,6 +6,7 @@ import copy
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +176,8 @@ def test_the_notebooks_numbers_follow_from_what_it_printed(estimates: list[Estim
 
 def test_what_the_notebook_did_not_print_is_not_told(counts: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     def numbers() -> dict[tuple[str, ...], tuple[float, ...]]:
-        found = position.from_published({**counts, "llmbar": counts["llmbar"] | {"counts": {}}})
+        none = {name: counts[name] | {"counts": {}} for name in ("llmbar", "arena_hard", "position_bias_analyzer")}
+        found = position.from_published({**counts, **none})
         return {
             (e.id, *e.where.values()): (e.value, e.low, e.p)
             for e in found
@@ -337,7 +339,8 @@ def test_figures_have_what_they_take(counts: dict[str, Any], estimates: list[Est
     twice = copy.deepcopy(counts)
     twice["arena_hard"]["counts"]["another"] = twice["arena_hard"]["counts"][QWEN]
     with pytest.raises(ValueError, match="same judge and candidate"):
-        position.of_blocks(twice, position.from_published(twice))
+        same = [replace(e, where={**e.where, "source": "another"}) for e in estimates if e.where.get("source") == QWEN]
+        position.of_blocks(twice, [*estimates, *same])
     grids = position.published_grids(counts)
     assert grids.groupby(["judge", "candidate"])["count"].sum()["gemini-pro", "30 models"] == 2400
     assert grids["count"].sum() == sum(b["lines"] for b in counts["arena_hard"]["counts"].values()) + 3 * 2400

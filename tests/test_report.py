@@ -47,8 +47,14 @@ def files() -> dict[str, bytes]:
     return report_files()
 
 
+TREES: dict[str, BeautifulSoup] = {}
+
+
 def page(files: dict[str, bytes], name: str) -> BeautifulSoup:
-    return soup(files[name])
+    """A page of the report of all default results, parsed once."""
+    if name not in TREES:
+        TREES[name] = soup(files[name])
+    return TREES[name]
 
 
 def plain_book(*cells: object) -> nbformat.NotebookNode:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Collection
@@ -252,20 +250,6 @@ def test_a_hostile_name_goes_through_the_whole_export(tmp_path: Path, bad: str) 
     macros = (tmp_path / "odd" / "numbers.tex").read_text(encoding="utf-8")
     names = re.findall(r"\\newcommand\{\\([^}]*)\}", macros)
     assert len(names) == len(set(names)) == len(found) and all(re.fullmatch("[A-Za-z]+", name) for name in names)
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX on this machine")
-def test_latex_compiles_hostile_tables(tmp_path: Path) -> None:
-    found = [rate("top1_rate", judge=f"{plain(bad)} {i}", vendor="gpt") for i, bad in enumerate((*HOSTILE, FOREIGN))]
-    table = tables.table("rates", "Rates.", found, ["judge"], ["vendor"])
-    export.export(tmp_path / "odd", [], [table], found, {"data": "asked"})
-    (tmp_path / "odd" / "paper.tex").write_text(
-        "\\documentclass{article}\\usepackage{booktabs}\\input{numbers}\\begin{document}\\input{rates}\\end{document}"
-    )
-    ran = subprocess.run(
-        ["pdflatex", "-halt-on-error", "paper"], cwd=tmp_path / "odd", capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, ran.stdout[-2000:]
 
 
 def test_vendors_have_one_written_form_in_figures_tables_and_sentences() -> None:
