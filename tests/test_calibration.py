@@ -785,25 +785,6 @@ def test_damaged_facts_are_an_error_that_names_the_file(tmp_path: Path, drawn_at
         calibrate.words("hinting_groups", tmp_path)
 
 
-def test_results_that_cannot_be_written_leave_the_former_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drawn_at_once: None
-) -> None:
-    results.store(example("hinting_groups"), facts_of("hinting_groups"), tmp_path)
-    first = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    write, written = Path.write_bytes, []
-
-    def full(path: Path, content: bytes) -> int:
-        written.append(path)
-        if len(written) == 3:
-            raise OSError(28, "No space left on device")
-        return write(path, content)
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(OSError, match="No space"):
-        results.store(example("mt_bench_blind"), facts_of("mt_bench_blind"), tmp_path)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == first
-
-
 def test_the_command_shows_a_look_and_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     from click.testing import CliRunner
 
