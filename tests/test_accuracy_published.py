@@ -18,8 +18,7 @@ from helpers.datasets.games import majority
 from helpers.stats.prediction_powered import Labels, contradictions, dependence
 from helpers.types import Estimate
 from tests.pages import FLAT
-from tests.runs import published_estimates
-from tests.test_accuracy import of
+from tests.runs import one as of, published_estimates
 
 FOLDER = paths.EXPERIMENTS / "overview"
 MT = {"source": "MT-Bench"}
