@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from helpers import datasets, paths, run
-from helpers.biases import top_choice
+from helpers.biases import accuracy, cognitive, hinting, position, self_preference, top_choice, verbosity
 from helpers.config import load_experiment, read_yaml
 from helpers.types import Estimate, Experiment, short_hash
 from helpers.words.numbers import load_numbers
@@ -48,9 +48,27 @@ def full_estimates() -> tuple[Estimate, ...]:
 
 
 @cache
-def published_counts() -> dict[str, Any]:
-    """The published counts of experiment 1."""
-    return read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "published" / "counts.yaml")
+def published_counts(name: str = "mt_bench_blind") -> dict[str, Any]:
+    """The published counts of an experiment; who changes them takes a copy."""
+    return read_yaml(paths.EXPERIMENTS / name / "published" / "counts.yaml")
+
+
+#: The bias of each experiment with published counts, and what estimates from them.
+FROM_COUNTS: dict[str, tuple[str, Callable[[dict[str, Any]], list[Estimate]]]] = {
+    "arena_hard_position_bias": ("position", position.from_published),
+    "cognitive_biases": ("cognitive", cognitive.from_published),
+    "hinting_groups": ("hinting", lambda counts: hinting.from_published(counts, published_counts())),
+    "mt_bench_blind": ("top_choice", top_choice.from_published),
+    "overview": ("accuracy", accuracy.published),
+    "quality_self_preference": ("self_preference", self_preference.from_published),
+    "verbosity_style": ("verbosity", verbosity.from_published),
+}
+
+
+@cache
+def published_estimates(name: str = "mt_bench_blind") -> tuple[Estimate, ...]:
+    """What the published counts of an experiment give."""
+    return tuple(FROM_COUNTS[name][1](published_counts(name)))
 
 
 def declared_ids(module: str, estimates: Iterable[Estimate]) -> set[str]:

@@ -16,14 +16,9 @@ from helpers.biases.protocol import conclusions
 from helpers.stats.agreement import krippendorff_alpha
 from helpers.types import Estimate
 from tests.rule import assert_unbiased, assert_within
-from tests.runs import declared_ids
+from tests.runs import declared_ids, one as of
 
 NAN = float("nan")
-
-
-def of(estimates: list[Estimate], id: str, **where: str) -> Estimate:
-    (found,) = [each for each in estimates if each.id == id and dict(each.where) == where]
-    return found
 
 
 def gold(questions: int = 30, seed: int = 1, skill: tuple[float, ...] = (0.8, 0.6)) -> pd.DataFrame:

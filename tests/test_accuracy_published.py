@@ -12,30 +12,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import claims, datasets, paths
+from helpers import datasets, paths
 from helpers.biases import accuracy as bias
 from helpers.datasets.games import majority
 from helpers.stats.prediction_powered import Labels, contradictions, dependence
 from helpers.types import Estimate
 from tests.pages import FLAT
-from tests.runs import declared_ids
-from tests.test_accuracy import of
+from tests.runs import one as of, published_estimates
 
 FOLDER = paths.EXPERIMENTS / "overview"
 MT = {"source": "MT-Bench"}
 
 
 @pytest.fixture(scope="module")
-def estimates(counts: dict[str, Any]) -> list[Estimate]:
-    return bias.published(counts)
-
-
-def test_every_claim_comes_out_as_expected(estimates: list[Estimate]) -> None:
-    every = claims.load_claims(FOLDER / "claims.yaml")
-    checked = claims.check(every, estimates)
-    assert claims.unexpected(every, checked).empty
-    old = ~checked["id"].str.startswith("recent_")
-    assert old.sum() == 11 and (checked.loc[old, "status"] == "reproduced").sum() == 10
+def estimates() -> list[Estimate]:
+    return [*published_estimates("overview")]
 
 
 def test_the_counts_are_facts_with_a_source(counts: dict[str, Any]) -> None:
@@ -80,11 +71,6 @@ def test_agreement_with_the_majority_has_the_documents_counts(counts: dict[str, 
         0.7107,
         0.6677,
     )
-
-
-def test_published_numbers_are_declared_and_stand_once(estimates: list[Estimate]) -> None:
-    assert {each.id for each in estimates} <= declared_ids("accuracy", estimates)
-    assert {each.data for each in estimates} == {"published"}
 
 
 def test_the_adversarial_instances_are_pooled(counts: dict[str, Any], estimates: list[Estimate]) -> None:

@@ -437,7 +437,8 @@ PLANTED = {
 COMPANIONS = {"letters": {"order", "identical"}, "place": set()}
 
 
-CASES = [(name, structured) for name in PLANTED for structured in (True, False)]
+#: Each as JSON, and one of each form, verdict and score, as text.
+CASES = [*((name, True) for name in PLANTED), ("place", False), ("anchor", False)]
 
 
 @cache
@@ -461,8 +462,8 @@ def test_what_is_not_planted_is_not_found() -> None:
     for name, structured in CASES:
         biased = {probe for probe, each in planted(name, structured).items() if each.in_words == "biased"}
         alarms += bool(biased - set(PLANTED[name][1]) - COMPANIONS.get(name, set()))
-    # At most 5 % of audits raise one by chance; more than three of these 14 would be one run in 200.
-    assert alarms <= 3
+    # At most 5 % of audits raise one by chance; more than two of these 9 would be one run in 120.
+    assert alarms <= 2
 
 
 def test_biases_to_the_other_side_are_told_as_such() -> None:

@@ -16,13 +16,12 @@ from helpers.audit import running
 from helpers.audit.asking import PROBES
 from helpers.audit.measuring import SAID
 from helpers.export import as_json
-from helpers.figures import show_audit_card
+from helpers.figures import Figure, show_audit_card
 from helpers.providers import simulated
 from helpers.types import Estimate
 from helpers.words import CardLine
 from helpers.words.numbers import load_numbers
 from tests.audits import BATTERY, model
-from tests.test_figures import texts
 
 SIDES = {each.title: each.sides for each in PROBES.values()}
 
@@ -30,6 +29,12 @@ SIDES = {each.title: each.sides for each in PROBES.values()}
 def audited(tmp_path: Path, **traits: object) -> room.Audit:
     judge = replace(model(traits), name="sim_judge")
     return asyncio.run(room.audit(BATTERY, judge, tmp_path, show=False))
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> room.Audit:
+    """The audit of a simulated judge without any bias of its own."""
+    return audited(tmp_path_factory.mktemp("plain"))
 
 
 def words(figure: object) -> str:
@@ -68,8 +73,8 @@ def test_the_card_of_a_simulated_judge_says_so_everywhere_and_is_the_same_each_t
     assert told.count("| **biased** |") == sum(each["verdict"] == "biased" for each in facts["probes"]) > 0
 
 
-def test_a_card_says_what_was_taken_off_before_verdicts_were_read(tmp_path: Path) -> None:
-    done = audited(tmp_path)
+def test_a_card_says_what_was_taken_off_before_verdicts_were_read(plain: room.Audit) -> None:
+    done = plain
     assert running.facts(done)["unwrapped"] == {} and "Taken off" not in running.render_card(done)
     wrapped = replace(done, unwrapped={"think": 1200, "fence": 3})
     assert running.facts(wrapped)["unwrapped"] == {"fence": 3, "think": 1200}
@@ -78,8 +83,8 @@ def test_a_card_says_what_was_taken_off_before_verdicts_were_read(tmp_path: Path
     )
 
 
-def test_every_number_of_a_card_is_declared_in_its_unit(tmp_path: Path) -> None:
-    facts, declared = running.facts(audited(tmp_path)), load_numbers("audit")
+def test_every_number_of_a_card_is_declared_in_its_unit(plain: room.Audit) -> None:
+    facts, declared = running.facts(plain), load_numbers("audit")
     kept = [*facts["probes"], *facts["described"]]
     assert {each["id"]: each["unit"] for each in kept} == {id: each.unit for id, each in declared.estimands.items()}
     assert [each["id"] for each in facts["probes"]] == list(declared.headline)
@@ -143,24 +148,16 @@ def test_the_figure_says_verdict_number_and_what_would_have_been_found() -> None
     assert card.render("svg") == card.render("svg")
 
 
-@pytest.mark.parametrize("style", ["paper", "neurips", "icml", "acl", "talk"])
-def test_nothing_lies_outside_the_figure_whatever_the_judge_is_called(style: str) -> None:
+def all_figures(style: str) -> list[Figure]:
+    """The card of a judge with a hostile name."""
     name = "a\nvery $long$ <b>name</b> \u202e" + "x" * 90
     lines = [replace(line(judge=name), measure=each.title) for each in PROBES.values()]
     face = f"24 questions; temperature 0.7; answered as {name} and 3 others; 12.5 % of replies unreadable"
-    card = show_audit_card(lines, SIDES, SAID, "Words.", {}, style, face=face)
-    page, shown = card.figure.bbox, texts(card)
-    boxes = [(each.get_text(), each.get_window_extent()) for each in shown]
-    assert min(each.get_fontsize() for each in shown) >= 6
-    assert len(boxes) > 2 * len(lines)
-    for text, box in boxes:
-        assert box.x0 >= -1 and box.x1 <= page.x1 + 1 and box.y0 >= -1 and box.y1 <= page.y1 + 1, text
-    for place, (text, box) in enumerate(boxes):
-        for other, beside in boxes[place + 1 :]:
-            across = min(box.x1, beside.x1) - max(box.x0, beside.x0)
-            down = min(box.y1, beside.y1) - max(box.y0, beside.y0)
-            assert across <= 2 or down <= 2, (text, other)
-    assert "\u202e" not in words(card)
+    return [show_audit_card(lines, SIDES, SAID, "Words.", {}, style, face=face)]
+
+
+def test_no_sign_of_a_judge_s_name_turns_the_words_of_its_card() -> None:
+    assert all("\u202e" not in words(card) for card in all_figures("paper"))
 
 
 def test_no_line_and_lines_of_two_judges_are_refused() -> None:
@@ -170,9 +167,8 @@ def test_no_line_and_lines_of_two_judges_are_refused() -> None:
         show_audit_card([line(judge="a"), line(judge="b")], SIDES, SAID, "")
 
 
-def test_names_that_the_server_returns_cannot_act_in_the_card(tmp_path: Path) -> None:
-    done = audited(tmp_path)
-    evil = replace(done, returned=("<script>x</script>", "[m](javascript:y)"))
+def test_names_that_the_server_returns_cannot_act_in_the_card(plain: room.Audit) -> None:
+    evil = replace(plain, returned=("<script>x</script>", "[m](javascript:y)"))
     told = running.render_card(evil)
     assert "<script" not in told and "](javascript:" not in told and "Several models answered" in told
 

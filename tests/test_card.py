@@ -9,19 +9,14 @@ from statistics import fmean
 
 import pytest
 
-from helpers import paths
 from helpers.biases import cognitive, hinting, position, self_preference, top_choice
-from helpers.config import read_yaml
 from helpers.stats.power import detectable_effect
 from helpers.stats.standing import standing, together
 from helpers.types import Estimate
 from helpers.words import CardLine, display_name
+from tests.runs import published_counts, published_estimates
 
 NAN = float("nan")
-
-
-def counts(name: str) -> dict:
-    return read_yaml(paths.EXPERIMENTS / name / "published" / "counts.yaml")
 
 
 def number(id: str, value: float, low: float = NAN, high: float = NAN, p: float = NAN, **more: object) -> Estimate:
@@ -73,9 +68,9 @@ def test_shares_of_parts_are_weighted_by_n_and_carry_no_interval():
 
 
 def test_published_self_preference_is_the_excess_of_the_vendor_and_a_hint_at_most():
-    published = counts("mt_bench_blind")
+    published = published_counts("mt_bench_blind")
     blind = published["blind_top1_by_judge"]["counts"]
-    lines = [each for each in top_choice.card(top_choice.from_published(published)) if each.judge in blind]
+    lines = [each for each in top_choice.card(published_estimates()) if each.judge in blind]
     assert {line.judge for line in lines} == set(blind)
     for judge in blind:
         vendor = judge.split("_")[0]
@@ -175,10 +170,10 @@ def test_the_name_of_a_vendor_stands_by_holm_together_with_the_hints_and_single_
 
 
 def test_published_hints_leave_it_open_and_have_no_lines():
-    published = hinting.from_published(counts("hinting_groups"), counts("mt_bench_blind"))
+    published = published_estimates("hinting_groups")
     assert hinting.card(published) == []
-    own = {"none": {}, **counts("hinting_groups")["own_top1_by_group"]["counts"]}
-    blind = counts("mt_bench_blind")["blind_top1_by_judge"]["counts"]
+    own = {"none": {}, **published_counts("hinting_groups")["own_top1_by_group"]["counts"]}
+    blind = published_counts("mt_bench_blind")["blind_top1_by_judge"]["counts"]
     base = sum(row[judge.split("_")[0]] for judge, row in blind.items())
     moved = sorted(100 * (sum(own[hint].values()) - base) / 480 for hint in ("self", "competitors", "full"))
     found = hinting.headline(published)
@@ -214,8 +209,10 @@ def test_a_rate_of_own_wrong_answers_is_described_and_the_gap_is_judged():
 
 
 def test_published_rates_of_own_wrong_answers_are_those_of_most_pairs():
-    lines = self_preference.card(self_preference.from_published(counts("quality_self_preference")))
-    blocks = [block for block in counts("quality_self_preference").values() if "before" in (block["counts"] or {})]
+    lines = self_preference.card(published_estimates("quality_self_preference"))
+    blocks = [
+        block for block in published_counts("quality_self_preference").values() if "before" in (block["counts"] or {})
+    ]
     wrong: dict[str, dict[int, set[float]]] = {}
     for row in (row for block in blocks for row in block["counts"]["before"]):
         pairs = row["records"] - row["own_right"]
@@ -267,9 +264,9 @@ def test_a_comparison_without_a_number_does_not_hide_one_with() -> None:
 
 
 def test_evaluators_that_are_one_model_are_one_judge_and_no_source_is_forgotten():
-    published = position.from_published(counts("arena_hard_position_bias"))
+    published = published_estimates("arena_hard_position_bias")
     lines = [line for line in position.card(published) if line.measure == "first position"]
-    names = {name.split("/")[0] for name in counts("arena_hard_position_bias")["llmbar"]["counts"]}
+    names = {name.split("/")[0] for name in published_counts("arena_hard_position_bias")["llmbar"]["counts"]}
     falcon = only(lines, "Falcon", "first position")
     assert names < {line.judge for line in lines} and len({line.judge for line in lines}) == len(lines)
     assert "of 5 comparisons 5 favour the first place" in falcon.words and "Falcon/" in falcon.words
@@ -309,13 +306,15 @@ def test_what_only_scatters_is_a_hint_and_the_words_name_what_stands():
 
 
 def test_published_means_of_b_are_described_and_their_sentence_says_what_chance_gives():
-    published = cognitive.from_published(counts("cognitive_biases"))
-    models = counts("cognitive_biases")["by_model"]["counts"]
+    published, block = published_estimates("cognitive_biases"), published_counts("cognitive_biases")["by_model"]
+    models = block["counts"]
     lines = cognitive.card(published)
     assert {line.judge: line.estimate.value for line in lines} == models
     assert {line.verdict for line in lines} == {"described"}
     found = cognitive.headline(published)
-    others = [value for model, value in models.items() if model != counts("cognitive_biases")["by_model"]["random"]]
+    others = [
+        value for model, value in models.items() if model != published_counts("cognitive_biases")["by_model"]["random"]
+    ]
     assert found.estimate.value == pytest.approx(fmean(others)) and "answers at random" in found.sentence
 
 

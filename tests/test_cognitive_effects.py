@@ -231,23 +231,6 @@ def test_published_metrics_are_those_of_the_metric_classes() -> None:
     assert plain == pytest.approx(ConfirmationBiasMetric(overall=False).compute(*columns).mean()) and plain != weighted
 
 
-def test_the_notebook_of_the_metrics_comes_out_of_pairs() -> None:
-    """The printed batch values 13/30 and 1/2, control, treatment and anchor of the five items; published digits."""
-    control, treatment, anchor = (10, 10, 16, 5, 200), (10, 20, 4, 4, 100), (10, 10, 4, 3, 30)
-    options = ("10 20 30 40", "10 20 30 40", "4 8 16 20", "2 3 4 5", "100 200 300 400")
-    rows = []
-    for number in range(5):
-        values = [float(each) for each in options[number].split()]
-        known = {"category": "anchoring", "values": options[number], "options": 4, "anchor": float(anchor[number])}
-        known |= {"low": values[0], "high": values[-1], "target": min(values, key=lambda v: abs(v - anchor[number]))}
-        for condition, answer in (("control", control[number]), ("treatment", treatment[number])):
-            rows.append(reply(number, condition, float(answer), **known, choice=float(values.index(answer))))
-    found = measure(frame(rows), "published", 1)
-    assert one(found, "anchoring_agnostic", bias="anchoring").value == pytest.approx(0.4333333329716666, abs=1e-8)
-    assert one(found, "anchoring_specific", bias="anchoring").value == pytest.approx(0.4999999993133334, abs=1e-8)
-    assert one(found, "anchoring_specific_undefined", bias="anchoring").value == 2
-
-
 def test_confirmation_takes_off_what_the_control_selects_and_weighs_by_arguments() -> None:
     """Decided for, N 8: B of (3, 1) is 1/2, of the control (2, 2) 0; against, N 4: of (4, 0) 0, of (1, 3) 1/2."""
     table = pairs(frame(chosen("s", 1.0, (2, 2), (3, 1), 8), chosen("t", -1.0, (1, 3), (4, 0), 4)))

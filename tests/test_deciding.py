@@ -108,7 +108,7 @@ def scale_chances(honest: float, felt: float, noise: float, options: list[float]
     return {n: below[n + 1] - below[n] for n in range(len(options))}
 
 
-@pytest.mark.parametrize(("strength", "noise"), [(0.0, 0.1), (0.4, 0.1), (1.0, 0.05), (0.6, 0.3), (-0.5, 0.1)])
+@pytest.mark.parametrize(("strength", "noise"), [(0.0, 0.1), (1.0, 0.05), (0.6, 0.3), (-0.5, 0.1)])
 def test_a_scale_is_answered_as_far_towards_the_target_as_the_strength_says(
     one: Any, strength: float, noise: float
 ) -> None:
@@ -145,14 +145,12 @@ def test_honest_answers_are_spread_over_the_middle_and_shared_by_all_versions(on
 
 
 def test_a_model_without_the_bias_answers_control_and_treatment_alike(one: Any) -> None:
-    traits = {"biases": {"another": 0.9}, "answer_noise": 0.15}
-    for template, line in (EVERY["pull"], EVERY["ends"], EVERY["gamble"]):
-        trials = trials_of(one(template, line), traits)
-        control, treatment = (Counter(chosen(only(trials, name))) for name in ("control", "treatment"))
-        for option in {*control, *treatment}:
-            share = (control[option] + treatment[option]) / (2 * DRAWS)
-            error = math.sqrt(2 * share * (1 - share) / DRAWS)
-            assert abs(control[option] - treatment[option]) / DRAWS < FAR * error + 1e-12, (line, control, treatment)
+    trials = trials_of(one(*EVERY["pull"]), {"biases": {"another": 0.9}, "answer_noise": 0.15})
+    control, treatment = (Counter(chosen(only(trials, name))) for name in ("control", "treatment"))
+    for option in {*control, *treatment}:
+        share = (control[option] + treatment[option]) / (2 * DRAWS)
+        error = math.sqrt(2 * share * (1 - share) / DRAWS)
+        assert abs(control[option] - treatment[option]) / DRAWS < FAR * error + 1e-12, (control, treatment)
 
 
 def test_words_pull_to_their_ends(one: Any) -> None:

@@ -66,9 +66,8 @@ def test_every_experiment_has_a_section_in_the_order_of_the_notebooks() -> None:
 
 
 def test_every_number_that_an_analysis_names_is_explained() -> None:
-    for each in analysis.declared().values():
-        for id in each:
-            assert room.explain(id).startswith(f"{id} (")
+    for id in {id for each in analysis.declared().values() for id in each}:
+        assert room.explain(id).startswith(f"{id} (")
 
 
 def test_numbers_without_an_experiment_are_found_too(module: str) -> None:

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from helpers import figures, paths
+from helpers import figures
 from helpers.biases import accuracy as bias
-from helpers.config import read_yaml
-from helpers.figures import style as styles
 from helpers.types import Estimate
+from tests.runs import published_estimates
 from tests.test_accuracy import people
-from tests.test_figures import EACH_STYLE, assert_readable, by_row, intervals, points, rate, rows_of, texts
+from tests.test_figures import by_row, intervals, points, rate, rows_of, texts
 from tests.test_figures_hinting import HOSTILE
 
 NAN = float("nan")
@@ -20,8 +19,8 @@ CATEGORIES = ("Natural", "Adversarial")
 
 
 @pytest.fixture(scope="module")
-def published() -> list[Estimate]:
-    return bias.published(read_yaml(paths.EXPERIMENTS / "overview" / "published" / "counts.yaml"))
+def published() -> tuple[Estimate, ...]:
+    return published_estimates("overview")
 
 
 def right(data: str = "simulated", judges: int = 4, source: str = "") -> list[Estimate]:
@@ -70,12 +69,8 @@ def test_people_stand_beside_judges(published: list[Estimate]) -> None:
     assert "condition all" not in figure.alt and "another person" in [each.get_text() for each in texts(figure)]
 
 
-@pytest.fixture(scope="module")
-def paper(published: list[Estimate]) -> list[figures.Figure]:
-    return shapes(published, "paper")
-
-
-def shapes(published: list[Estimate], style: str) -> list[figures.Figure]:
+def all_figures(style: str) -> list[figures.Figure]:
+    published = published_estimates("overview")
     votes = bias.agreement(people(30), "simulated", resamples=20)
     return [
         figures.show_accuracy(published, CATEGORIES, style=style, name="published"),
@@ -84,24 +79,6 @@ def shapes(published: list[Estimate], style: str) -> list[figures.Figure]:
         figures.show_agreement(published, style=style, name="agreement"),
         figures.show_agreement(votes, style=style, name="simulated_votes"),
     ]
-
-
-@pytest.mark.parametrize("style", EACH_STYLE)
-def test_nothing_overlaps_or_leaves_the_figure_at_print_size(
-    published: list[Estimate], paper: list[figures.Figure], style: str
-) -> None:
-    look = styles.style(style)
-    for figure in paper if style == "paper" else shapes(published, style):
-        assert figure.figure.get_figwidth() in (look.column, look.text), figure.name
-        assert_readable(figure, look)
-
-
-def test_simulated_is_said_on_the_face_and_only_there(paper: list[figures.Figure]) -> None:
-    for figure in paper:
-        simulated = figure.name.startswith("simulated")
-        faces = " ".join(each.get_text() for each in texts(figure))
-        assert (faces.count("SIMULATED judges") == 1) == simulated, figure.name
-        assert ("SIMULATED" in figure.caption) == ("SIMULATED" in figure.alt) == simulated, figure.name
 
 
 def test_what_cannot_be_estimated_is_said() -> None:
@@ -126,8 +103,3 @@ def test_wrong_estimates_are_named() -> None:
         figures.show_agreement(right())
     with pytest.raises(ValueError, match="more than one estimate"):
         figures.show_accuracy([*right(), *right()])
-
-
-def test_the_same_bytes_on_every_drawing(published: list[Estimate]) -> None:
-    one, two = (figures.show_agreement(published).render("png") for _ in range(2))
-    assert one == two

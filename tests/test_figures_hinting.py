@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from statistics import fmean, pstdev
 
 import pandas as pd
@@ -12,17 +13,8 @@ import pytest
 from helpers import figures
 from helpers.figures import points as chosen, style as styles
 from helpers.types import Estimate
-from tests.test_figures import (
-    EACH_STYLE,
-    assert_printable,
-    assert_readable,
-    assert_simulated,
-    by_row,
-    intervals,
-    rate,
-    rows_of,
-    texts,
-)
+from tests import test_figures
+from tests.test_figures import assert_readable, by_row, intervals, narrow, rate, rows_of, texts
 
 NAN = float("nan")
 VENDORS = ("claude", "gpt", "gemini")
@@ -53,18 +45,12 @@ HOSTILE = (
     "50 $ or 60 $",
     r"\frac{1}{2}^#~",
 )
-#: The longest is drawn in quick tests, all of them in slow ones.
+#: An estimate of hints, with an interval of a half width.
+pp = partial(test_figures.pp, method="question-clustered t")
 
 
 def slopes(data: str, hints=GROUPS) -> list[Estimate]:
     return [rate("self_bias", {"vendor": v, "hint": h}, OWN[v][h], 160, data) for v in VENDORS for h in hints]
-
-
-def pp(id: str, where: dict[str, str], value: float, half: float, data: str) -> Estimate:
-    low, high = value - half, value + half
-    return Estimate(
-        id, where, value, low, high, n=160, clusters=80, unit="pp", method="question-clustered t", data=data
-    )
 
 
 def effects(data: str, hints=HINTS) -> list[Estimate]:
@@ -184,17 +170,7 @@ def all_figures(style: str) -> list[figures.Figure]:
 @pytest.fixture(scope="module")
 def tight() -> dict[str, figures.Figure]:
     """Every figure in the narrowest columns."""
-    return {figure.name: figure for figure in all_figures("acl")}
-
-
-@pytest.mark.parametrize("style", EACH_STYLE)
-def test_nothing_overlaps_or_leaves_the_figure_at_print_size(tight, style):
-    assert_printable(tight.values() if style == "acl" else all_figures(style), style)
-
-
-def test_simulated_is_said_on_the_face_and_only_there(tight):
-    for name, figure in tight.items():
-        assert_simulated(figure, name in ("slopes", "effects", "categories", "metrics"))
+    return {figure.name: figure for figure in narrow(all_figures)}
 
 
 def test_a_hint_is_a_row_with_a_point_for_each_vendor(tight):
@@ -331,43 +307,13 @@ def test_curves_without_numbers_are_said_and_wrong_ones_refused():
         figures.show_discordance(pd.DataFrame([{"hint": "self", "share": 12.0, "p": 0.5}]))
 
 
-def test_wrong_estimates_are_named():
-    for show, needed in (
-        (figures.show_hint_slopes, r"self_bias\[vendor, hint\]"),
-        (figures.show_hint_effects, r"hint_effect\[hint, vendor\]"),
-        (figures.show_category_groups, r"category_average_self_bias\[category, hint\]"),
-        (figures.show_group_metrics, r"deviation_from_expected\[hint\]"),
-    ):
-        with pytest.raises(ValueError, match=f"no estimates of {needed}.*given: top1_rate"):
-            show([rate("top1_rate", {"judge": "a", "vendor": "gpt"}, 1, 2, "asked")])
-    with pytest.raises(ValueError, match="more than one estimate"):
-        figures.show_group_metrics(metrics("published") * 2)
+def hostile_figures(bad: str, style: str) -> list[figures.Figure]:
+    """Figures in which a vendor, a hint and a category have this name."""
 
-
-def test_other_estimates_may_stand_in_the_same_list():
-    everything = [*slopes("asked"), *effects("asked"), *names("asked"), *categories("asked"), *metrics("asked")]
-    everything += [
-        replace(each, where={"vendor": each.where["vendor"]})
-        for each in slopes("asked")
-        if "none" in each.where.values()
-    ]
-    for show in (
-        figures.show_hint_slopes,
-        figures.show_hint_effects,
-        figures.show_category_groups,
-        figures.show_group_metrics,
-    ):
-        assert show(everything).caption
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("bad", HOSTILE)
-def test_hostile_names_are_names(bad, style="acl"):
     def rename(estimates):
         new = {"gpt": bad, "self": bad, "math": bad}
         return [replace(each, where={k: new.get(v, v) for k, v in each.where.items()}) for each in estimates]
 
-    look = styles.style(style)
     published, asked = slopes("published"), [*effects("asked"), *names("asked")]
     shown = [
         figures.show_hint_slopes(rename(published + slopes("asked", ALL)), style=style),
@@ -376,12 +322,26 @@ def test_hostile_names_are_names(bad, style="acl"):
         figures.show_group_metrics(rename(metrics("published") + metrics("asked", ALL)), style=style),
         figures.show_discordance(curves().replace("self", bad), style=style),
     ]
-    for figure in shown:
-        assert_readable(figure, look)
-        assert bad in figure.alt
-        assert figure.render("svg")
-        named = [each for each in texts(figure) if each.get_text().strip().replace("\n", "").startswith(bad[:4])]
-        assert named and not any(each.get_parse_math() for each in named)
+    assert all(bad in figure.alt for figure in shown)
+    return shown
+
+
+def small_figures(without, style: str) -> list[figures.Figure]:
+    """Figures of a run whose numbers were changed by `without`."""
+    return [
+        figures.show_hint_slopes(without(slopes("simulated", ["none", "self"])), style),
+        figures.show_hint_effects(without([*effects("simulated", ["self"]), *names("simulated")]), style=style),
+        figures.show_category_groups(without(categories("simulated")), style),
+        figures.show_group_metrics(without(metrics("simulated")), style),
+    ]
+
+
+SHOWS = (
+    (figures.show_hint_slopes, slopes, r"self_bias\[vendor, hint\]"),
+    (figures.show_hint_effects, effects, r"hint_effect\[hint, vendor\]"),
+    (figures.show_category_groups, categories, r"category_average_self_bias\[category, hint\]"),
+    (figures.show_group_metrics, metrics, r"deviation_from_expected\[hint\]"),
+)
 
 
 def test_many_vendors_and_all_hints_still_fit():
@@ -393,28 +353,3 @@ def test_many_vendors_and_all_hints_still_fit():
     ]
     for style in ("neurips", "acl"):
         assert_readable(figures.show_hint_slopes(every, style), styles.style(style))
-
-
-@pytest.mark.slow
-def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):
-    for name in ("slopes", "effects", "categories", "metrics", "discordances"):
-        pdf = tight[name].render("pdf")
-        assert b"/FontFile2" in pdf and b"/Type3" not in pdf
-    again = {figure.name: figure for figure in all_figures("acl")}
-    assert all(again[name].render("png") == figure.render("png") for name, figure in tight.items())
-
-
-def test_a_run_too_small_for_intervals_or_numbers_is_still_shown():
-    bare = lambda found: [replace(e, low=NAN, high=NAN, p=NAN, method="no interval below 10 questions") for e in found]  # noqa: E731
-    none = lambda found: [replace(e, value=NAN) for e in bare(found)]  # noqa: E731
-    for without in (bare, none):
-        shown = [
-            figures.show_hint_slopes(without(slopes("simulated", ["none", "self"]))),
-            figures.show_hint_effects(without([*effects("simulated", ["self"]), *names("simulated")])),
-            figures.show_category_groups(without(categories("simulated"))),
-            figures.show_group_metrics(without(metrics("simulated"))),
-        ]
-        for figure in shown:
-            assert_readable(figure, styles.style())
-            assert "no interval below 10 questions" in figure.caption
-            assert ("not estimable" in figure.alt) == (without is none)

@@ -7,12 +7,12 @@ from itertools import product
 
 import pytest
 
-from helpers.figures import NothingToDraw, cards, show_judge_card, show_judge_forest, style as styles
+from helpers.figures import Figure, NothingToDraw, cards, show_judge_card, show_judge_forest
 from helpers.figures.points import NOT_ESTIMABLE
 from helpers.types import Estimate
 from helpers.words import CARD_VERDICTS, CardLine
 from tests.cells import texts
-from tests.test_figures import assert_readable, points
+from tests.test_figures import points
 
 NAN = float("nan")
 
@@ -120,8 +120,8 @@ def test_a_cell_has_the_number_in_the_unit_that_people_read(unit: str, value: fl
     assert cards.number(Estimate("x", {}, NAN, unit=unit)) == NOT_ESTIMABLE
 
 
-@pytest.mark.parametrize("style", ["paper", "acl", pytest.param("talk", marks=pytest.mark.slow)])
-def test_nothing_on_the_card_overlaps_or_leaves_the_page(style: str) -> None:
+def all_figures(style: str) -> list[Figure]:
+    """The card of many judges with long names, and one with ten columns."""
     lines = [
         line(f"{data}_{i:02}_with_a_long_name", measure, CARD_VERDICTS[(i + j) % 4], -0.987, data)
         for data, i, (j, measure) in product(
@@ -131,8 +131,8 @@ def test_nothing_on_the_card_overlaps_or_leaves_the_page(style: str) -> None:
         )
     ]
     lines += [line("published_00_with_a_long_name", m, "described", 0.5, "published") for m in ("unreadable", "agree")]
-    figure = show_judge_card(lines, style=style)
-    assert_readable(figure, styles.style(style))
+    ten = [line("sim_j", f"strong effect {letter}", data="simulated") for letter in "abcdefghij"]
+    return [show_judge_card(lines, style=style), show_judge_card(ten, style=style)]
 
 
 def test_a_line_without_a_number_is_a_dash_and_no_point() -> None:

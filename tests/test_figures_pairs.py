@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -11,31 +12,17 @@ from helpers import figures
 from helpers.figures import style as styles
 from helpers.figures.points import judge_looks
 from helpers.types import Estimate
-from tests.test_figures import (
-    EACH_STYLE,
-    assert_printable,
-    assert_readable,
-    assert_simulated,
-    by_row,
-    intervals,
-    points,
-    rate,
-    rows_of,
-    texts,
-)
-from tests.test_figures_hinting import HOSTILE
+from tests import test_figures
+from tests.test_figures import assert_readable, by_row, intervals, narrow, points, rate, rows_of, texts, widths
 
 NAN = float("nan")
 JUDGES = ("sim_llama_small", "sim_llama_large", "sim_qwen_small", "sim_deepseek", "sim_mistral")
 MANY = tuple(f"{vendor}_{i}" for vendor in ("llama", "qwen", "deepseek", "mistral") for i in range(4))
 DOSES = ("2", "4", "8")
 STRATA = ("same label", "other label", "all")
+#: An estimate on articles, with an interval of a half width.
+number = partial(test_figures.pp, n=60, clusters=20, method="article-clustered t")
 OUTCOMES = ("right both ways", "split", "wrong both ways", "unreadable")
-
-
-def number(id: str, where: dict[str, str], value: float, half: float, data: str, unit: str = "pp") -> Estimate:
-    ends = (value, value - half, value + half)
-    return Estimate(id, where, *ends, n=60, clusters=20, unit=unit, method="article-clustered t", data=data)
 
 
 def scores(data: str, names=JUDGES) -> list[Estimate]:
@@ -134,18 +121,7 @@ def all_figures(style: str) -> list[figures.Figure]:
 @pytest.fixture(scope="module")
 def tight() -> dict[str, figures.Figure]:
     """Every figure in the narrowest columns."""
-    return {figure.name: figure for figure in all_figures("acl")}
-
-
-@pytest.mark.parametrize("style", EACH_STYLE)
-def test_nothing_overlaps_or_leaves_the_figure_at_print_size(tight, style):
-    assert_printable(tight.values() if style == "acl" else all_figures(style), style)
-
-
-def test_simulated_is_said_on_the_face_and_only_there(tight):
-    both = {name for name in tight if name.endswith("_both")}
-    for name, figure in tight.items():
-        assert_simulated(figure, name in both or not name.endswith(("_hub", "_one", "_many")))
+    return {figure.name: figure for figure in narrow(all_figures)}
 
 
 def test_a_judge_looks_like_its_vendor_and_no_vendor_is_guessed_between_two():
@@ -169,12 +145,6 @@ def test_captions_count_items_and_articles_and_only_judgments_of_these_judges():
 
 
 # --- funnel and outcomes ----------------------------------------------------------------------------------------------
-
-
-def widths(axes) -> list[float]:
-    """The widths of bars, row by row, in the order of parts."""
-    bars = [each for each in axes.patches if each.get_width() > 0]
-    return [bar.get_width() for bar in sorted(bars, key=lambda bar: (round(bar.get_y(), 6), bar.get_x()))]
 
 
 def test_the_funnel_says_what_is_left_what_is_lost_and_why(tight):
@@ -317,32 +287,16 @@ SHOWS = (
 )
 
 
-@pytest.mark.parametrize(("show", "given", "needed"), SHOWS)
-def test_wrong_estimates_are_named_and_others_may_stand_beside(show, given, needed):
-    with pytest.raises(ValueError, match=f"no estimates of {needed}.*given: top1_rate"):
-        show([rate("top1_rate", {"judge": "a", "vendor": "gpt"}, 1, 2, "asked")])
-    with pytest.raises(ValueError, match="more than one estimate"):
-        show(given("asked") * 2)
-    assert show([*scores("asked"), *effects("asked"), *shifts("asked"), *gaps("asked")]).alt == show(given("asked")).alt
+def small_figures(without, style: str) -> list[figures.Figure]:
+    """Figures of a run whose numbers were changed by `without`."""
+    return [
+        show(without(given("simulated", names)), style=style) for show, given, _ in SHOWS for names in (JUDGES, MANY)
+    ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("style", ("neurips", "acl"))
-def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style):
-    bare = lambda found: [replace(e, low=NAN, high=NAN, method="no interval below 10 articles") for e in found]  # noqa: E731
-    none = lambda found: [replace(e, value=NAN) for e in bare(found)]  # noqa: E731
-    for without in (bare, none):
-        for show, given, _ in SHOWS:
-            for names in (JUDGES, MANY):
-                figure = show(without(given("simulated", names)), style=style)
-                assert_readable(figure, styles.style(style))
-                assert "no interval below 10 articles" in figure.caption
-                assert ("not estimable" in figure.alt) == (without is none)
+def hostile_figures(bad: str, style: str) -> list[figures.Figure]:
+    """Figures in which a judge or a step has this name."""
 
-
-@pytest.mark.slow
-@pytest.mark.parametrize("bad", HOSTILE)
-def test_hostile_names_are_names(bad, style="acl"):
     def rename(estimates):
         new = {"sim_qwen_small": bad, "llama_0": bad}
         return [replace(each, where={k: new.get(v, v) for k, v in each.where.items()}) for each in estimates]
@@ -352,19 +306,4 @@ def test_hostile_names_are_names(bad, style="acl"):
         figures.show_outcomes(outcomes(n).replace(["sim_qwen_small", "llama_0"], bad), "hub", style)
         for n in (JUDGES, MANY)
     ]
-    shown.append(figures.show_funnel(steps().replace(["pairs of these", "6 no verdict"], 3 * bad), "hub", style))
-    for figure in shown:
-        assert_readable(figure, styles.style(style))
-        assert figure.render("svg")
-        named = [each for each in texts(figure) if bad[:4] in each.get_text().replace("\n", "")]
-        assert named or "more in the table" in figure.caption, figure.name
-        assert not any(each.get_parse_math() for each in named), figure.name
-
-
-@pytest.mark.slow
-def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):
-    for name in ("funnel", "outcomes", "obfuscation_slopes", "recognition_against_preference", "baseline_gap_both"):
-        pdf = tight[name].render("pdf")
-        assert b"/FontFile2" in pdf and b"/Type3" not in pdf
-    again = {figure.name: figure for figure in all_figures("acl")}
-    assert all(again[name].render("png") == figure.render("png") for name, figure in tight.items())
+    return [*shown, figures.show_funnel(steps().replace(["pairs of these", "6 no verdict"], 3 * bad), "hub", style)]

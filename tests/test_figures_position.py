@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -13,19 +15,9 @@ from helpers.biases import position
 from helpers.figures import pairs, style as styles
 from helpers.figures.points import short
 from helpers.types import Estimate
-from tests.test_figures import (
-    EACH_STYLE,
-    assert_printable,
-    assert_readable,
-    assert_simulated,
-    by_row,
-    intervals,
-    points,
-    rate,
-    rows_of,
-    texts,
-)
-from tests.test_figures_hinting import HOSTILE
+from tests import test_figures
+from tests.test_figures import assert_readable, by_row, intervals, narrow, points, rate, rows_of, texts, widths
+from tests.test_position import PATTERNS
 
 NAN = float("nan")
 #: Judge and candidate with what their source adds.
@@ -37,6 +29,8 @@ FEW = (
 ONE = FEW[1:2]
 MANY = tuple((judge, f"{candidate}-{i}", head) for i in range(5) for judge, candidate, head in FEW)[:14]
 CATEGORIES = ("hard_prompt", "creative_writing", "math", "coding", "roleplay", "extraction")
+#: An estimate on comparisons, with an interval of a half width.
+number = partial(test_figures.pp, n=480, clusters=240, method="question-clustered t")
 CHOICES = (("controlled", "1"), ("controlled", "3"), ("raw", "1"), ("raw", "3"))
 
 
@@ -56,13 +50,10 @@ def counts(data: str, names=FEW, size: int = 500) -> pd.DataFrame:
 
 def seed(data: str = "hub") -> pd.DataFrame:
     """The counts of the published notebook: 742 readable comparisons of 748."""
-    odd = {
-        ("A>>B", "A>>B"): 73, ("B>>A", "B>>A"): 14, ("A>>B", "A>B"): 9, ("B>A", "B>A"): 9, ("A>B", "A>>B"): 8,
-        ("B>>A", "B>A"): 7, ("A>B", "A>B"): 4, ("B>A", "B>>A"): 4, ("B>A", "A=B"): 3, ("A=B", "B>A"): 2,
-        ("B>>A", "A=B"): 1, ("A=B", "A>B"): 1, ("A>>B", "invalid"): 1, ("invalid", "B>A"): 1,
-        ("invalid", "A>>B"): 2, ("invalid", "B>>A"): 1, ("invalid", "invalid"): 1,
-        ("B>>A", "A>>B"): 500, ("A=B", "A=B"): 29, ("B>>A", "A>B"): 78,
-    }  # fmt: skip
+    odd = Counter[tuple[str, ...]]()
+    for (one, two), n in PATTERNS.items():
+        odd[tuple(each if each in pairs.GAMES else "invalid" for each in (one, two))] += n
+    odd |= {("B>>A", "A>>B"): 500, ("A=B", "A=B"): 29, ("B>>A", "A>B"): 78}
     rows = [("v2.0/gemini-2.5/qwq-32b", "gemini-2.5", "qwq-32b", *games, n, data) for games, n in odd.items()]
     return pd.DataFrame(rows, columns=list(pairs.COLUMNS))
 
@@ -84,11 +75,6 @@ def shares(data: str, names=FEW) -> list[Estimate]:
         found.append(rate("acceptable_rate_published", where(each), good + weak, 500, data))
         found.append(rate("invalid_share", where(each), lost, 500, data))
     return found
-
-
-def number(id: str, where: dict[str, str], value: float, half: float, data: str, unit: str = "pp") -> Estimate:
-    ends = (value, value - half, value + half)
-    return Estimate(id, where, *ends, n=480, clusters=240, unit=unit, method="question-clustered t", data=data)
 
 
 def effects(data: str, names=FEW) -> list[Estimate]:
@@ -140,14 +126,14 @@ def both(given, *more) -> list[Estimate] | pd.DataFrame:
     return pd.concat([one, two]) if isinstance(one, pd.DataFrame) else [*one, *two]
 
 
-SHOWS = (
-    (figures.show_outcome_grid, counts),
+ESTIMATES = (
     (figures.show_class_shares, shares),
     (figures.show_position_effects, effects),
     (figures.show_category_effects, categories),
     (figures.show_sensitivity, wins),
 )
-ESTIMATES = [(show, given) for show, given in SHOWS if given is not counts]
+DRAWN = ((figures.show_outcome_grid, counts), *ESTIMATES)
+SHOWS = [(show, given, r"\w+\[judge, candidate.*") for show, given in ESTIMATES]
 
 
 def all_figures(style: str) -> list[figures.Figure]:
@@ -160,7 +146,7 @@ def all_figures(style: str) -> list[figures.Figure]:
         ),
         figures.show_outcome_grid(seed(), style, "outcome_grid_seed_one"),
     ]
-    for show, given in SHOWS:
+    for show, given in DRAWN:
         name = show.__name__.removeprefix("show_")
         made += [
             show(given("simulated"), style=style, name=name),
@@ -174,18 +160,7 @@ def all_figures(style: str) -> list[figures.Figure]:
 @pytest.fixture(scope="module")
 def tight() -> dict[str, figures.Figure]:
     """Every figure in the narrowest columns."""
-    return {figure.name: figure for figure in all_figures("acl")}
-
-
-@pytest.mark.parametrize("style", EACH_STYLE)
-def test_nothing_overlaps_or_leaves_the_figure_at_print_size(tight, style):
-    assert_printable(tight.values() if style == "acl" else all_figures(style), style)
-
-
-def test_simulated_is_said_on_the_face_and_only_there(tight):
-    for name, figure in tight.items():
-        assert_simulated(figure, not name.endswith(("_one", "_many")))
-        assert not name.endswith("_both") or "asked judges" in [each.get_text() for each in texts(figure)], name
+    return {figure.name: figure for figure in narrow(all_figures)}
 
 
 def test_captions_count_comparisons_and_only_the_unreadable_of_these():
@@ -200,12 +175,6 @@ def test_captions_count_comparisons_and_only_the_unreadable_of_these():
 
 
 # --- counts -----------------------------------------------------------------------------------------------------------
-
-
-def widths(axes) -> list[float]:
-    """The widths of bars, row by row, in the order of parts."""
-    bars = [each for each in axes.patches if each.get_width() > 0]
-    return [bar.get_width() for bar in sorted(bars, key=lambda bar: (round(bar.get_y(), 6), bar.get_x()))]
 
 
 def test_verdict_pairs_have_the_kinds_of_the_published_notebook(tight):
@@ -243,18 +212,18 @@ def test_bars_are_sorted_by_the_first_place_over_the_second(tight):
 
 
 def test_wrong_counts_are_named():
-    for show in (figures.show_outcome_grid,):
-        with pytest.raises(ValueError, match=r"counts need rows with source, .* and data; given: 0 rows of nothing"):
-            show(pd.DataFrame())
-        with pytest.raises(ValueError, match="given: 0 rows of source, judge"):
-            show(seed().iloc[:0])
-        with pytest.raises(ValueError, match=r"game_1 A<B, \[\[A=B\]\]; there are: A>>B, .*, invalid"):
-            show(seed().replace({"game_1": {"A=B": "[[A=B]]", "A>B": "A<B"}}))
-        with pytest.raises(ValueError, match="game_2 None; there are"):
-            show(seed().astype(object).replace({"game_2": {"invalid": None}}))
-        for bad in (-1, 0.5, NAN):
-            with pytest.raises(ValueError, match="counts are whole numbers from 0; row 0 has"):
-                show(seed().astype({"count": float}).replace({"count": {73: bad}}))
+    show = figures.show_outcome_grid
+    with pytest.raises(ValueError, match=r"counts need rows with source, .* and data; given: 0 rows of nothing"):
+        show(pd.DataFrame())
+    with pytest.raises(ValueError, match="given: 0 rows of source, judge"):
+        show(seed().iloc[:0])
+    with pytest.raises(ValueError, match=r"game_1 A<B, \[\[A=B\]\]; there are: A>>B, .*, invalid"):
+        show(seed().replace({"game_1": {"A=B": "[[A=B]]", "A>B": "A<B"}}))
+    with pytest.raises(ValueError, match="game_2 None; there are"):
+        show(seed().astype(object).replace({"game_2": {"invalid": None}}))
+    for bad in (-1, 0.5, NAN):
+        with pytest.raises(ValueError, match="counts are whole numbers from 0; row 0 has"):
+            show(seed().astype({"count": float}).replace({"count": {73: bad}}))
 
 
 # --- estimates --------------------------------------------------------------------------------------------------------
@@ -371,35 +340,9 @@ def test_many_comparisons_are_rows_sorted_by_the_first_column(tight):
         assert len({each.get_xlim() for each in tight[name].figure.axes}) == 1, name
 
 
-def test_wrong_estimates_are_named_and_others_may_stand_beside():
-    other = [rate("top1_rate", {"judge": "a", "vendor": "gpt"}, 1, 2, "asked")]
-    beside = [*shares("asked"), *effects("asked"), *wins("asked"), *other]
-    for show, given in ESTIMATES:
-        needed = given("asked")[-1]
-        with pytest.raises(ValueError, match=r"no estimates of \w+\[judge, candidate.*given: top1_rate"):
-            show(other)
-        with pytest.raises(ValueError, match=r"given: none"):
-            show([])
-        with pytest.raises(ValueError, match="more than one estimate"):
-            show([*given("asked"), *given("asked")])
-        same = [each for each in beside if each.id not in {e.id for e in given("asked")}]
-        if show is not figures.show_class_shares:
-            assert show([*same, *given("asked")]).alt == show(given("asked")).alt, needed.id
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("style", ("neurips", "acl"))
-def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style):
-    for without in ({"low": NAN, "high": NAN}, {"low": NAN, "high": NAN, "value": NAN}):
-        for show, given in ESTIMATES:
-            for names in (FEW, MANY):
-                few = [
-                    replace(e, **without, method="no interval below 10 questions") for e in given("simulated", names)
-                ]
-                figure = show(few, style=style)
-                assert_readable(figure, styles.style(style))
-                assert "no interval below 10 questions" in figure.caption
-                assert ("not estimable" in figure.alt) == ("value" in without)
+def small_figures(without, style: str) -> list[figures.Figure]:
+    """Figures of a run whose numbers were changed by `without`."""
+    return [show(without(given("simulated", names)), style=style) for show, given in ESTIMATES for names in (FEW, MANY)]
 
 
 # --- leaderboards -----------------------------------------------------------------------------------------------------
@@ -445,13 +388,13 @@ def test_wrong_leaderboards_are_named():
 # --- names and bytes --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("bad", HOSTILE)
-def test_hostile_names_are_names(bad, style="acl"):
+def hostile_figures(bad: str, style: str) -> list[figures.Figure]:
+    """Figures in which a judge, a candidate, a category, a choice, a family and a model have this name."""
+
     def renamed(names):
         return tuple((bad if i == 0 else judge, bad if i == 1 else c, bad) for i, (judge, c, _) in enumerate(names))
 
-    shown = [show(given("asked", renamed(names)), style=style) for show, given in SHOWS for names in (FEW, MANY)]
+    shown = [show(given("asked", renamed(names)), style=style) for show, given in DRAWN for names in (FEW, MANY)]
     shown.append(figures.show_category_effects(categories("hub", FEW, (bad, "math")), style=style))
     shown.append(figures.show_category_effects(categories("hub", MANY, (bad, "math")), style=style))
     choices = [
@@ -459,13 +402,8 @@ def test_hostile_names_are_names(bad, style="acl"):
     ]
     shown.append(figures.show_sensitivity(choices, style=style))
     points = board("hub").replace({"judge_x": {"gemini-2.5": bad}, "family": {"gemini-2.5": bad}})
-    shown.append(figures.show_leaderboard_contrast(points.replace({"model": {"model-14-mini-high": bad}}), style))
-    for figure in shown:
-        assert_readable(figure, styles.style(style))
-        mine = [each for each in texts(figure) if bad[:4] in each.get_text().replace("\n", "")]
-        assert mine or "more in the table" in figure.caption, figure.name
-        assert not any(each.get_parse_math() for each in mine), figure.name
-    assert shown[0].render("svg")
+    points = points.replace({"model": {"model-14-mini-high": bad}})
+    return [*shown, figures.show_leaderboard_contrast(points, style)]
 
 
 @pytest.mark.parametrize(
@@ -477,7 +415,7 @@ def test_hostile_names_are_names(bad, style="acl"):
     ),
 )
 def test_signs_that_cannot_be_written_are_shown_as_replaced(bad):
-    for show, given in SHOWS:
+    for show, given in DRAWN:
         figure = show(given("asked", ((bad, "c", "v1"), ("gpt-4o", bad, bad))), style="acl")
         (figure.caption + figure.alt).encode()
         assert figure.render("svg"), figure.name
@@ -487,14 +425,3 @@ def test_signs_that_cannot_be_written_are_shown_as_replaced(bad):
     points.loc[points["family"] == "gemini-2.5", "family"] = bad
     figure = figures.show_leaderboard_contrast(points)
     assert (figure.caption + figure.alt).encode() and figure.render("svg")
-
-
-@pytest.mark.slow
-def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):
-    for name in ("outcome_grid", "class_shares_both", "position_effects", "leaderboard_contrast"):
-        pdf = tight[name].render("pdf")
-        assert b"/FontFile2" in pdf and b"/Type3" not in pdf
-    again = [show(given("simulated"), style="acl") for show, given in SHOWS]
-    assert all(tight[figure.name].render("png") == figure.render("png") for figure in again)
-    board_again = figures.show_leaderboard_contrast(board("simulated"), style="acl")
-    assert tight["leaderboard_contrast"].render("png") == board_again.render("png")

@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 
 from helpers import figures
-from helpers.figures import style as styles
 from helpers.types import Estimate
-from tests.test_figures import EACH_STYLE, assert_readable, by_row, rows_of, texts
+from tests.test_figures import by_row, rows_of, texts
 from tests.test_figures_hinting import HOSTILE
 
 NAN = math.nan
@@ -82,12 +81,11 @@ def test_other_estimates_are_refused_by_name() -> None:
         figures.show_published_models(means())
 
 
-@pytest.mark.parametrize("style", EACH_STYLE)
-def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style: str) -> None:
-    look = styles.style(style)
+def all_figures(style: str) -> list[figures.Figure]:
     many = {f"bias number {i} with a name that is long": (0.9 - 0.06 * i, 0.95) for i in range(30)}
-    hostile = {name: (0.1, 0.2) for name in HOSTILE}
-    for rows in (many, MEANS, hostile):
-        assert_readable(figures.show_published_biases([*means(rows), *expected(rows)], style=style), look)
+    made = []
+    for rows in (many, MEANS, {name: (0.1, 0.2) for name in HOSTILE}):
         named = {name: size for name, (_, size) in rows.items()} | {"Random": 0.54}
-        assert_readable(figures.show_published_models(models(named), style=style), look)
+        made.append(figures.show_published_biases([*means(rows), *expected(rows)], style=style))
+        made.append(figures.show_published_models(models(named), style=style))
+    return made

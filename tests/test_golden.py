@@ -140,26 +140,3 @@ def test_a_changed_digit_of_a_result_is_reported(tmp_path: Path, monkeypatch: py
     (found,) = differences(load(f"results/{name}"), now)
     assert found.startswith("number: style_effect [simulated] bias=")
     assert found.endswith(f": value: golden {text[start:end]}, now 0.987654")
-
-
-def test_a_changed_key_is_reported_with_its_place(tmp_path: Path) -> None:
-    entry = "openai_schema: {provider: openai, model_id: gpt-5-mini"
-    text = build.MODELS.read_text(encoding="utf-8")
-    assert entry in text
-    changed = tmp_path / "models.yaml"
-    changed.write_text(text.replace(entry, entry + "-2"), encoding="utf-8")
-    now = {**load("keys"), **load("pinned")}
-    golden = {at: row for at, row in now.items() if at.startswith("verbosity_style / ")}
-    found = differences(golden, build.keys(["verbosity_style"], changed, golden))
-    assert found and len(found) == sum(" / openai_schema / " in at for at in golden)
-    assert all(" / openai_schema / " in each and ": key: golden " in each for each in found)
-
-
-def test_another_reading_of_a_stored_reply_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cases = [[name, form, text.replace("B>>A", "A>>B"), end] for name, form, text, end in build.STORED["server_text"]]
-    monkeypatch.setitem(build.STORED, "server_text", cases)
-    for model in build.STORED:
-        build.write_store(model, tmp_path)
-    found = differences(load("replies"), build.replies(tmp_path))
-    assert 'server_text / ok_pairwise: choice: golden "B>>A", now "A>>B"' in found
-    assert all(each.startswith("server_text / ok_pairwise: ") for each in found)

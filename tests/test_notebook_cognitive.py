@@ -1,4 +1,4 @@
-"""Notebook 5 runs on any choice of biases, and on published decisions; with few scenarios it concludes nothing."""
+"""Notebook 5 runs on any choice of biases, and on published decisions."""
 
 from __future__ import annotations
 
@@ -30,16 +30,6 @@ def test_it_runs_on_some_of_the_biases(tmp_path: Path, biases: list[str]) -> Non
     names = {each["where"].get("bias") for each in json.loads((out / "numbers.json").read_text())["numbers"]}
     assert set(biases) <= names
     assert "SIMULATED" in said and (out / "bias_effects.png").exists()
-
-
-def test_with_five_scenarios_it_refuses_an_interval_and_says_how_many_it_needs(tmp_path: Path) -> None:
-    said, out = ran(tmp_path, question_limit=35, judges=["sim_gpt_decider", "sim_llama_decider"])
-    assert "With 5 scenarios there is no interval (10 is the least) and no test" in said
-    # Holm's first level over 7 biases of 2 judges and their mean is .05/21 = .0024: above 2/2^10, below 2/2^9.
-    assert "an interval needs 10 scenarios, and sign flips need 10 in which answers move" in said
-    numbers = json.loads((out / "numbers.json").read_text())["numbers"]
-    effects = [each for each in numbers if each["id"] == "bias_effect"]
-    assert len(effects) == 21 and all(each["low"] is None and each["high"] is None for each in effects)
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["with tests", "without tests"])

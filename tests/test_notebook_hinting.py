@@ -8,10 +8,8 @@ import math
 import re
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import nbformat
 import pytest
 
 from helpers import paths, run, store
@@ -19,15 +17,11 @@ from helpers.biases import hinting
 from helpers.run import notebooks
 from helpers.types import Estimate, Trial
 from tests.cells import of_this_run, prose, run_cells, tables, texts
-from tests.kernels import assert_quiet, command, contents, counted_sends, recuse, results_of, tracked
+from tests.kernels import counted_sends, recuse
 from tests.runs import GROUP_FILES, as_published_groups, asked, settled
 
 NAME = "02_hinting_groups"
 NOTEBOOK = paths.NOTEBOOKS / f"{NAME}.ipynb"
-FIRST = paths.NOTEBOOKS / "01_mt_bench_blind.ipynb"
-FIGURES = ("discordance", "hint_effects", "hint_slopes", "group_metrics", "category_groups", "power")
-TABLES = ("group_metrics", "group_vendors", "group_categories", "hint_effects")
-TABLES += ("best_metrics", "best_categories", "goals")
 SMALL = {"hints": ["self"], "judges": ["sim_gemini_fast"], "question_limit": 5}
 
 
@@ -53,20 +47,9 @@ def test_five_questions_give_a_small_result_that_says_what_it_cannot_show(tmp_pa
     judged = names["asked"].frame
     first = judged[judged["top"] == 1].set_index(["condition", "question_id"])["own_vendor"].astype(float)
     assert found["self", "gemini"].value == pytest.approx((first["self"] - first["none"]).mean())
-    conclusion = hinting.conclusions(names["estimates"])
-    assert conclusion == {"self": "inconclusive"}
-
-
-@pytest.mark.slow
-def test_the_same_as_a_command(tmp_path: Path) -> None:
-    words = ("-p", "hints", '["self"]', "-p", "judges", '["sim_gemini_fast"]', "-p", "question_limit", "5")
-    where = ("-p", "store", str(tmp_path / "replies"), "-p", "out", str(tmp_path / "out"))
-    done = command("helpers", "run", NAME, *words, *where, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    book = nbformat.read(tmp_path / "out" / "report.ipynb", as_version=4)
-    (result,) = (cell for cell in book.cells if "result" in cell.metadata.get("tags", ()))
-    assert "5 questions can carry no interval: 10 is the least." in result.outputs[0].data["text/markdown"]
-    assert re.search(rf"^ok +{NAME} ", done.stdout, re.MULTILINE)
+    assert hinting.conclusions(names["estimates"]) == {"self": "inconclusive"}
+    controls = json.loads((tmp_path / "o" / "run.json").read_text())["controls"]
+    assert [control["repeats"] for control in controls.values()] == [[0]]
 
 
 UNKNOWN = (
@@ -83,64 +66,6 @@ def test_an_unknown_hint_is_refused_with_the_valid_ones(
         code, _, told = recuse(monkeypatch, capsys, word, NAME, "-p", "hints", "[no_such]", *where)
         assert code == 2 and re.search(f"^recuse: {UNKNOWN}", told)
     assert not list(tmp_path.iterdir()), "nobody was asked"
-
-
-# --- runs with a kernel -----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
-    """The cells run here on an empty store, then by our own runner from another folder on what is stored."""
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-    out, replies = elsewhere / "results", elsewhere / "replies"
-    given = ("-p", "question_limit", "16", "-p", "store", str(replies), "-p", "out", str(out))
-    before = tracked()
-    run_cells(NOTEBOOK, draw=True, question_limit=16, store=str(replies), out=str(out))
-    first, stored = contents(out), contents(replies)
-    again = command("helpers", "run", NAME, *given, cwd=elsewhere)
-    return SimpleNamespace(
-        **{"again": again, "first": first, "second": contents(out), "elsewhere": elsewhere},
-        **{"stored": stored, "restored": contents(replies)},
-        touched=[name for name, content in tracked().items() if before.get(name) != content],
-    )
-
-
-def test_it_writes_all_its_files_and_touches_no_tracked_one(ran: SimpleNamespace) -> None:
-    assert ran.touched == []
-    assert set(ran.first) == results_of(FIGURES, TABLES)
-
-
-def test_a_second_run_gives_the_same_bytes_and_asks_nobody(ran: SimpleNamespace) -> None:
-    assert ran.again.returncode == 0, ran.again.stderr
-    assert set(ran.second) == {*ran.first, "report.ipynb"}
-    differ = [name for name, content in ran.first.items() if ran.second[name] != content]
-    assert set(differ) <= {"run.json"}
-    lines = {name: text for name, text in ran.stored.items() if name.endswith(".jsonl")}
-    # 16 answers of each model; 16 judgments without and under each of four hints, of which a few name all answers truly
-    # by chance and are those of full.
-    every = asked("hinting_groups", question_limit=16, store=str(ran.elsewhere / "replies")).judgments
-    same = dealt_as_they_are([each.trial for each in every])
-    assert len(lines) == 6 and same < 6
-    assert sum(text.count(b"\n") for text in lines.values()) == 6 * (16 + 5 * 16) - same
-    assert all(ran.restored[name] == text for name, text in lines.items())
-
-
-def test_simulated_results_say_so_on_their_face(ran: SimpleNamespace) -> None:
-    captions = re.split(r"^## ", ran.second["captions.md"].decode(), flags=re.MULTILINE)[1:]
-    by_name = {part.split("\n", 1)[0]: part for part in captions}
-    assert set(by_name) == {f"Figure {n}" for n in FIGURES} | {f"Table {n}" for n in TABLES}
-    for name, text in by_name.items():
-        assert ("SIMULATED" in text) == (name != "Figure discordance"), name
-    numbers = json.loads(ran.second["numbers.json"])
-    assert numbers["provenance"]["data"] == "simulated" and numbers["provenance"]["n"] == 5 * 6 * 16
-    assert {each["data"] for each in numbers["numbers"]} == {"published", "simulated"}
-    assert all(e["data"] == "simulated" for e in numbers["numbers"] if e["id"] in ("hint_effect", "name_effect"))
-    controls = json.loads(ran.second["run.json"])["controls"]
-    assert len(controls) == 6 and all(control["repeats"] == [0] for control in controls.values())
-
-
-def test_no_cell_shows_a_time_a_path_or_a_warning(ran: SimpleNamespace) -> None:
-    assert_quiet(ran.second["report.ipynb"], paths.ROOT, ran.elsewhere)
 
 
 # --- other sources of judgments ---------------------------------------------------------------------------------------
@@ -167,15 +92,8 @@ def test_group_files_go_through_the_whole_notebook_and_give_the_same_effects(
     assert "SIMULATED" not in of_this_run(told).replace("SIMULATED judges), 80 %", "") and "were not asked here" in told
     expected = effects(hinting.measure(groups.frame, groups.data, 42, 5.0))
     found = effects(names["estimates"])
-    assert (
-        found.keys()
-        == expected.keys()
-        == {
-            (hint, vendor)
-            for hint in ("self", "competitors", "full")
-            for vendor in ("claude", "gemini", "gpt", "average")
-        }
-    )
+    hints, vendors = ("self", "competitors", "full"), ("claude", "gemini", "gpt", "average")
+    assert found.keys() == expected.keys() == {(hint, vendor) for hint in hints for vendor in vendors}
     for where, each in found.items():
         same = expected[where]
         assert [each.value, each.low, each.high, each.p] == [same.value, same.low, same.high, same.p], where
@@ -234,11 +152,10 @@ def test_a_real_run_under_one_hint_goes_through_the_notebook(real_data: Path) ->
 # --- what the blind group costs ---------------------------------------------------------------------------------------
 
 
-def test_two_repeats_tell_how_often_judges_change_their_mind_without_a_hint(tmp_path: Path) -> None:
-    names, shown = run_cells(
-        NOTEBOOK, export=False, hints=["self", "full"], repeats=2, question_limit=16, store=str(tmp_path)
-    )
-    by = {(each.id, each.where.get("hint", each.where.get("condition"))): each for each in names["estimates"]}
+def test_two_repeats_tell_how_often_judges_change_their_mind_without_a_hint() -> None:
+    twice = asked("hinting_groups", hints=["self", "full"], repeats=2, question_limit=16)
+    estimates = hinting.measure(twice.frame, twice.data, 42, 5.0)
+    by = {(each.id, each.where.get("hint", each.where.get("condition"))): each for each in estimates}
     plain = by["change_rate_repeat", "none"]
     for hint in ("self", "full"):
         rate, excess = by["change_rate", hint], by["excess_change", hint]
@@ -247,7 +164,7 @@ def test_two_repeats_tell_how_often_judges_change_their_mind_without_a_hint(tmp_
         assert 0 <= excess.low <= max(0.0, excess.value) < excess.high
         wavering = (plain.value + by["change_rate_repeat", hint].value) / 2
         assert excess.value == pytest.approx(rate.value - wavering)
-    told = prose(shown)
+    told = hinting.changes_words(estimates)
     assert f"changes its first place between two askings under no hint in {plain}" in told
     assert "so none of these rates is an effect" not in told
 
@@ -258,25 +175,23 @@ def blind_lines(folder: Path) -> list[str]:
     return [each["key"] for each in records if each["labels"]["condition"] == "none" and each["labels"]["shown"]]
 
 
-@pytest.mark.parametrize("order", [(FIRST, NOTEBOOK), (NOTEBOOK, FIRST)], ids=["01 first", "02 first"])
-def test_both_notebooks_share_the_blind_group(
-    order: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("first", ["mt_bench_blind", "hinting_groups"])
+def test_both_experiments_share_the_blind_group(first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sent = counted_sends(monkeypatch)
-    given = {"question_limit": 4, "store": str(tmp_path), "export": False}
-    run_cells(order[0], **given)
+    given = {"question_limit": 4, "store": str(tmp_path)}
+    asked(first, **given)
     blind = blind_lines(tmp_path)
     assert len(blind) == len(set(blind)) == 4 * 6
     before = len(sent)
-    names, _ = run_cells(order[1], **given)
-    assert blind_lines(tmp_path) == blind
-    if order[0] == NOTEBOOK:
+    if first == "hinting_groups":
+        asked("mt_bench_blind", **given)
         assert len(sent) == before, "the blind judgments are among those that the hints are compared with"
     else:
-        hinted = [each.trial for each in names["asked"].judgments if each.trial.condition != "none"]
+        judgments = asked("hinting_groups", **given).judgments
+        hinted = [each.trial for each in judgments if each.trial.condition != "none"]
         assert len(hinted) == 4 * 4 * 6
         assert len(sent) - before == len(hinted) - dealt_as_they_are(hinted)
-    assert len(sent) == len(set(sent))
+    assert blind_lines(tmp_path) == blind and len(sent) == len(set(sent))
 
 
 def dealt_as_they_are(trials: list[Trial]) -> int:

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-import papermill
 import pytest
 
 from helpers import paths, run
 from helpers.config import COMMON, defaults_of, experiment_names, load_config
 from helpers.run.notebooks import CollectionParameters, available, collects, experiment_of, load_collection
+from helpers.words.numbers import load_numbers
 from tests.cells import code_cells, parameters_of
-from tests.kernels import command
+from tests.kernels import assert_quiet, command
 from tests.runs import full_estimates
 
 NOTEBOOKS = available()
@@ -144,15 +144,6 @@ def test_parameters_are_what_cells_before_the_setup_assign() -> None:
     assert run.parameters(script) == {"judges": None, "seed": 7}, "as a script"
 
 
-def test_plain_papermill_refuses_a_parameter_that_no_notebook_has(tmp_path: Path) -> None:
-    """Papermill warns only, and would run the defaults to the end."""
-    notebook = paths.NOTEBOOKS / "00_overview.ipynb"
-    with pytest.raises(papermill.PapermillExecutionError, match="figure_stile"):
-        papermill.execute_notebook(
-            notebook, tmp_path / "out.ipynb", {"figure_stile": "acl"}, progress_bar=False, cwd=paths.ROOT
-        )
-
-
 @every_asking_one
 def test_what_a_notebook_found_goes_to_the_overview_too(name: str) -> None:
     export = tagged(name, "export").source
@@ -183,6 +174,59 @@ def test_every_link_of_a_notebook_leads_somewhere(name: str) -> None:
 
 
 # --- what is in git ---------------------------------------------------------------------------------------------------
+
+
+#: Figures and tables of published data alone.
+REAL = {
+    "arena_hard_position_bias": {
+        *("Figure released_places", "Figure published_position_effects", "Figure published_pairs"),
+        *("Figure published_classes", "Figure leaderboard_contrast"),
+    },
+    "cognitive_biases": {
+        *("Figure published_biases", "Figure published_models", "Table array_rows", "Table notebook_metrics")
+    },
+    "hinting_groups": {"Figure discordance"},
+    "mt_bench_blind": {"Figure published_self_preference", "Figure released_own"},
+    "overview": {"Figure released_judges", "Figure accuracy", "Figure agreement"},
+    "quality_self_preference": {"Figure replication"},
+    "verbosity_style": {"Figure longer_when_worse"},
+}
+
+
+@every_notebook
+def test_simulated_results_say_so_on_their_face(name: str) -> None:
+    experiment = experiment_of(NOTEBOOKS[name])
+    folder = paths.FIGURES / experiment
+    captions = re.split(r"^## ", (folder / "captions.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    told = {part.split("\n", 1)[0]: part for part in captions}
+    assert {each for each, text in told.items() if "SIMULATED" not in text} == REAL[experiment]
+    pictures = {f"Figure {path.stem}" for path in folder.glob("*.png") if path.stem != "calibration"}
+    tables = {f"Table {path.stem}" for path in folder.glob("*.tex") if path.stem != "numbers"}
+    assert told.keys() == pictures | tables, "each picture and table has its caption"
+    for table in (each.removeprefix("Table ") for each in tables - REAL[experiment]):
+        assert "SIMULATED" in (folder / f"{table}.tex").read_text(encoding="utf-8"), table
+        rows = (folder / f"{table}.csv").read_text(encoding="utf-8").splitlines()
+        assert "data" in rows[0].split(",") and any("simulated" in row for row in rows), table
+    numbers = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))
+    assert numbers["protocol"] == "1.1" and {each["data"] for each in numbers["numbers"]} == {"published", "simulated"}
+    macros = re.findall(r"\\newcommand\{\\(\w+)\}", (folder / "numbers.tex").read_text(encoding="utf-8"))
+    assert macros and all("Simulated" in macro or "Published" in macro for macro in macros)
+    if not collects(NOTEBOOKS[name]):
+        assert numbers["provenance"]["data"] == "simulated"
+        headline = load_numbers(load_config(experiment).bias).headline
+        assert set(headline) <= {each["id"] for each in numbers["numbers"] if each["data"] == "simulated"}
+
+
+@every_notebook
+def test_a_report_begins_with_its_data_and_shows_no_time_path_or_warning(name: str) -> None:
+    report = paths.EXPERIMENTS / experiment_of(NOTEBOOKS[name]) / "report.ipynb"
+    book = assert_quiet(report.read_bytes(), paths.ROOT)
+    assert "version" not in book.metadata.language_info and "papermill" not in book.metadata
+    (first,) = (cell for cell in book.cells if "result" in tags_of(cell))
+    told = first.outputs[0].data["text/markdown"]
+    assert told.startswith("Data: **SIMULATED** judges") or (
+        collects(NOTEBOOKS[name]) and "**SIMULATED judges**" in told
+    )
 
 
 def not_locked() -> list[str]:

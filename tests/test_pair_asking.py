@@ -186,7 +186,7 @@ def few(names: str, labels: str, **parameters: Any) -> tuple[Experiment, dict[tu
 
 
 @pytest.mark.parametrize("targets", [["wrong"], ["wrong", "right", "both"]])
-@pytest.mark.parametrize("size", [2, 3, 4, 5])
+@pytest.mark.parametrize("size", [2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
 def test_no_pattern_of_answers_asks_more_of_a_model_than_the_plan(size: int, targets: list[str]) -> None:
     names = "01234"[:size]
     for labels in product("AB", repeat=size):

@@ -20,7 +20,7 @@ from helpers.paper import facts as paper_facts, layout, writing
 from helpers.run import notebooks as run_notebooks
 from helpers.run.notebooks import Result, available
 from helpers.types import Estimate
-from tests.kernels import recuse, without_room
+from tests.kernels import recuse
 from tests.paper_results import blind
 
 NUMBER = re.compile(
@@ -365,15 +365,6 @@ def test_what_an_earlier_paper_left_goes_and_a_record_removes_nothing_else(resul
     assert not list(folder.glob("*/first-*")) and list(folder.glob("figures/second-*.pdf"))
 
 
-def test_what_was_changed_by_hand_is_not_removed_even_by_force(results: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "recuse"
-    paper.write("icml", folder, [f"first={results}"])
-    (mine,) = folder.glob("tables/first-metrics.tex")
-    mine.write_text("my table")
-    paper.write("icml", folder, [f"second={results}"], force=True)
-    assert [path.name for path in folder.glob("*/first-*")] == [mine.name] and mine.read_text() == "my table"
-
-
 def test_names_that_are_taken_are_told_before_anything_is_drawn(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -381,31 +372,6 @@ def test_names_that_are_taken_are_told_before_anything_is_drawn(
     (tmp_path / "numbers.tex").write_text("mine")
     with pytest.raises(ValueError, match=r"numbers\.tex is there and not ours"):
         paper.write("acl", tmp_path, [str(results)])
-
-
-def test_a_paper_that_found_no_room_leaves_the_former_one_as_it_was(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "recuse"
-    paper.write("icml", folder, [f"first={results}"])
-    before = within(folder)
-
-    without_room(monkeypatch, lambda path: path.parent.name == "tables")
-    with pytest.raises(OSError, match="No space"):
-        paper.write("icml", folder, [f"second={results}"])
-    monkeypatch.undo()
-    assert within(folder) == before
-    paper.write("icml", folder, [f"second={results}"])
-
-
-def test_nothing_of_a_paper_is_written_through_a_link(results: Path, tmp_path: Path) -> None:
-    folder, outside = tmp_path / "recuse", tmp_path / "outside"
-    outside.mkdir()
-    folder.mkdir()
-    (folder / "figures").symlink_to(outside)
-    with pytest.raises(ValueError, match="figures: a link"):
-        paper.write("icml", folder, [str(results)])
-    assert not list(outside.iterdir())
 
 
 def test_an_unknown_style_is_refused_before_anything_is_made(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:

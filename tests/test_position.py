@@ -93,10 +93,6 @@ def notebook() -> list[Estimate]:
 # --- pairs and classes ------------------------------------------------------------------------------------------------
 
 
-def test_the_games_frame_has_its_columns() -> None:
-    assert len(frames.GAMES) == 17 and frames.GAMES[0] == "experiment" and frames.GAMES[-1] == "outcome"
-
-
 def test_the_published_classes_read_stored_strings_and_our_own_the_labels() -> None:
     said = [
         ("A>>B", "B>>A", "no_bias", "no_bias"),
@@ -172,47 +168,7 @@ def test_categories_have_rates_of_their_own_where_there_are_several() -> None:
     assert one(found, "no_bias", **WHERE, category="hard").value == 0
 
 
-def test_grid_and_patterns_count_every_pair() -> None:
-    found = position.pairs(counted(NOTEBOOK))
-    grid = position.grid(found)
-    assert grid.to_numpy().sum() == 748 and grid.loc["A>>B", "A>>B"] == 73
-    assert grid.loc[INVALID].sum() + grid[INVALID].sum() - grid.loc[INVALID, INVALID] == 6
-    listed = position.patterns(found, "folder")
-    assert listed["pairs"].sum() == 748 and listed["share"].sum() == pytest.approx(1)
-    called = listed[listed["class"] == "significant_bias"].reset_index(drop=True)
-    assert called.loc[0, ["pattern", "pairs"]].tolist() == ["A>>B -> A>>B", 73] and called["pairs"].sum() == 141
-    assert {(a, b): n for a, b, n in called[["game_1", "game_2", "pairs"]].itertuples(index=False)} == {
-        (str(a), str(b)): n for (a, b), n in PATTERNS.items()
-    }
-    (row,) = position.class_counts(found, "folder").to_dict("records")
-    shown = {"no_bias": 529, "weak_bias": 78, "significant_bias": 141, "any_bias": 219, "acceptable_rate": 607}
-    assert {id: row[id] for id in shown} == shown and row["lines"] == 748 and row["category"] == "all"
-    assert all(row[f"{id}_share"] == pytest.approx(count / 748) for id, count in shown.items())
-
-
 # --- the published notebook -------------------------------------------------------------------------------------------
-
-
-def test_the_published_shares_come_out(notebook: list[Estimate]) -> None:
-    shares = {
-        "no_bias_published": 70.7,
-        "weak_bias_published": 10.4,
-        "significant_bias_published": 18.9,
-        "any_bias_published": 29.3,
-        "acceptable_rate_published": 81.1,
-    }
-    for id, shown in shares.items():
-        each = one(notebook, id)
-        assert each.n == 748 and 100 * each.value == pytest.approx(shown, abs=0.06), id
-        assert each.method == "Wilson"
-    assert round(100 * one(notebook, "significant_bias_published").value, 1) == 18.9
-    assert round(100 * 141 / 750, 1) == 18.8, "what the notebook divides by elsewhere"
-    assert [round(100 * one(notebook, id).value, 2) for id in ("no_bias", "weak_bias", "significant_bias")] == [
-        71.29,
-        10.51,
-        18.19,
-    ]
-    assert one(notebook, "invalid_share").value == pytest.approx(6 / 748)
 
 
 def test_the_published_verdicts_favour_the_first_place(notebook: list[Estimate]) -> None:
@@ -353,12 +309,6 @@ def test_excess_is_unbiased_and_half_the_squared_distance_of_the_orders() -> Non
         total["other"] += value * p[a] * p[b] * q[c] * q[d]
     assert total["same"] == pytest.approx(0, abs=1e-12)
     assert total["other"] == pytest.approx(((p - q) ** 2).sum() / 2)
-
-
-def test_a_rate_foreseen_from_repetition_stability_is_biased() -> None:
-    """Coins: two repeats agree in half of the questions, so the stability comes out as 3/4 and not 1/2."""
-    stability = 0.5 * 1 + 0.5 * 0.5
-    assert 0.5 - (1 - (stability**2 + (1 - stability) ** 2)) == 0.125, "an excess out of nothing"
 
 
 def test_excess_flip_reads_winners_and_all_repeats() -> None:

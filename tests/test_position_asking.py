@@ -18,7 +18,6 @@ from helpers.biases.position.asked import OFF_TOPIC
 from helpers.biases.protocol import unfit
 from helpers.config import ConfigError
 from helpers.datasets import ranked
-from helpers.providers import simulated
 from helpers.types import Answer, Completion, Experiment, Judgment, Question, Trial
 from tests.runs import settled
 
@@ -336,12 +335,3 @@ def test_what_a_design_cannot_show_is_told_before_paying() -> None:
     told = position.caution(experiment(repeats=1, control_limit=0), questions(4))
     assert "no excess_flip" in told and "No identical pairs" in told and "no interval below 10" in told
     assert position.caution(experiment(), questions(40)) == ""
-
-
-def test_simulated_replies_to_a_trial_are_pairwise_verdicts() -> None:
-    asked, some = experiment(), questions(4)
-    for trial in judged(asked, some, written(asked, some)):
-        text, finish = simulated.reply(trial.request)
-        assert verdicts.read(trial, Completion(trial.request.key, "ok", text, finish)).outcome in (
-            "ok", "unparsed", "refused", "truncated"
-        )  # fmt: skip

@@ -11,9 +11,9 @@ from scipy import stats
 from helpers import paths
 from helpers.biases import self_preference
 from helpers.biases.self_preference.findings import from_published, pooled, runs
-from helpers.claims import check, load_claims, summary, unexpected
+from helpers.claims import load_claims
 from helpers.types import Estimate
-from tests.runs import declared_ids
+from tests.runs import published_estimates
 
 FOLDER = paths.EXPERIMENTS / "quality_self_preference"
 EACH, BEFORE, UNFILTERED = "filtered each time", "filtered before", "unfiltered"
@@ -39,8 +39,8 @@ TOTALS = {
 
 
 @pytest.fixture(scope="module")
-def estimates(counts: dict[str, Any]) -> list[Estimate]:
-    return from_published(counts)
+def estimates() -> list[Estimate]:
+    return [*published_estimates(FOLDER.name)]
 
 
 def test_the_rows_sum_to_the_printed_totals_and_the_picks_of_the_right_answer_follow(counts: dict[str, Any]) -> None:
@@ -110,10 +110,6 @@ def test_what_is_kept_and_what_the_programs_are(estimates: list[Estimate]) -> No
     assert programs["any"] == 378 == 260 + 70 + 29 + 19
 
 
-def test_every_number_is_declared(estimates: list[Estimate]) -> None:
-    assert {e.id for e in estimates} <= declared_ids("self_preference", estimates)
-
-
 def test_the_counts_do_not_contradict_each_other(counts: dict[str, Any]) -> None:
     table = self_preference.findings.runs(counts)
     right = table["own_selected"] - table["own_wrong_selected"]
@@ -124,8 +120,12 @@ def told(counts: dict[str, Any]) -> str:
     return self_preference.published_finding(counts, from_published(counts))
 
 
-def test_the_finding_is_computed_and_settles_nothing_that_counts_cannot(counts: dict[str, Any]) -> None:
-    said = told(counts)
+@pytest.fixture(scope="module")
+def said(counts: dict[str, Any], estimates: list[Estimate]) -> str:
+    return self_preference.published_finding(counts, estimates)
+
+
+def test_the_finding_is_computed_and_settles_nothing_that_counts_cannot(said: str) -> None:
     assert "*greedy*, filtered before and after: 16.53 % to 11.72 % (-4.81 pp), of 738 and of 691 pairs." in said
     assert "54.01 % to 51.08 % (-2.93 pp), of the same 2494 pairs: -73; p < 0.05 only if at most 1349" in said
     # 73 fewer: with D changed pairs (D - 73)/2 came and (D + 73)/2 left.
@@ -135,9 +135,8 @@ def test_the_finding_is_computed_and_settles_nothing_that_counts_cannot(counts: 
     assert "these counts do not settle" in said
 
 
-def test_the_order_that_was_not_printed_follows_from_the_pairs_that_left(counts: dict[str, Any]) -> None:
+def test_the_order_that_was_not_printed_follows_from_the_pairs_that_left(said: str) -> None:
     # raw: 997 - 959 = 38 pairs left, 124 - 94 = 30 of them picked when first, so 8 when last: 94 + 8 = 102.
-    said = told(counts)
     assert (
         "*raw*, of 997 pairs: 99 before (both orders), after the edit 124 with the own answer first, 102 with" in said
     )
@@ -145,8 +144,7 @@ def test_the_order_that_was_not_printed_follows_from_the_pairs_that_left(counts:
     assert "81 of 691, if these are among the former." in said
 
 
-def test_changes_beyond_every_pairing_are_named(counts: dict[str, Any]) -> None:
-    said = told(counts)
+def test_changes_beyond_every_pairing_are_named(said: str) -> None:
     named = said[said.index("whichever pairs changed: ") :].split("\n")[0]
     # 4 to 18 of 344: at most 22 changed, 4 one way and 18 the other.
     assert stats.binomtest(4, 22).pvalue < 0.05
@@ -167,18 +165,8 @@ def test_the_words_follow_other_counts(counts: dict[str, Any]) -> None:
     assert "The nine pairs changed by +0 in all. The filter" in said and "p < 0.05 for no number of changes" in said
 
 
-def test_every_claim_has_the_status_that_it_expects(counts: dict[str, Any], estimates: list[Estimate]) -> None:
+def test_every_total_of_every_report_is_claimed() -> None:
     claims = load_claims(FOLDER / "claims.yaml")
-    checked = check(claims, estimates)
-    assert unexpected(claims, checked).empty
-    status = checked.set_index("id")["status"]
-    assert status["nine_pairs_accuracy_falls"] == "differs"
-    assert "1 differs" in summary(claims, checked)
-    # Every total of every report is claimed.
-    totals = {
-        (*(c.where[k] for k in ("run", "records", "phase")),) for c in claims if c.estimand == "published_records"
-    }
-    assert totals == set(TOTALS)
-    wrong = copy.deepcopy(counts)
-    wrong["greedy_filtered_before"]["counts"]["before"][0]["own_wrong_selected"] += 1
-    assert len(unexpected(claims, check(claims, from_published(wrong)))) >= 3, "a wrong count must be noticed"
+    assert next(each for each in claims if each.id == "nine_pairs_accuracy_falls").expect == "differs"
+    records = [each.where for each in claims if each.estimand == "published_records"]
+    assert {(where["run"], where["records"], where["phase"]) for where in records} == set(TOTALS)

@@ -11,34 +11,24 @@ import pandas as pd
 import pytest
 
 from helpers import claims, figures, paths, run
-from helpers.biases import accuracy, cognitive, position, protocol, top_choice, verbosity
+from helpers.biases import accuracy, position, protocol, top_choice, verbosity
 from helpers.biases.top_choice import rates
-from helpers.config import ConfigError, load_models, read_yaml
+from helpers.config import ConfigError, load_models
 from helpers.config.models import model_of
 from helpers.types import Estimate
 from helpers.words.numbers import declared_by
-from tests.runs import full_run
+from tests.runs import FROM_COUNTS, full_run, published_counts, published_estimates
 
 READ = {"A": "A>B", "tie": "A=B", "B": "B>A"}
 
 
 def block(experiment: str, name: str = "released") -> dict[str, Any]:
-    return read_yaml(paths.EXPERIMENTS / experiment / "published" / "counts.yaml")[name]
+    return published_counts(experiment)[name]
 
 
 PLACE = block("arena_hard_position_bias")["counts"]
-PUBLISHED = {
-    "arena_hard_position_bias": position.from_published,
-    "mt_bench_blind": top_choice.from_published,
-    "verbosity_style": verbosity.from_published,
-    "cognitive_biases": cognitive.from_published,
-    "overview": accuracy.published,
-}
-FOUND = [
-    each
-    for name, estimates_of in PUBLISHED.items()
-    for each in estimates_of(read_yaml(paths.EXPERIMENTS / name / "published" / "counts.yaml"))
-]
+PUBLISHED = [name for name in FROM_COUNTS if name not in ("hinting_groups", "quality_self_preference")]
+FOUND = [each for name in PUBLISHED for each in published_estimates(name)]
 
 
 def number(id: str, **where: str) -> Estimate:
@@ -145,25 +135,21 @@ def test_the_provenance_of_a_run_names_the_months_of_its_judges() -> None:
         model_of("a", {"provider": "openai", "model_id": "x", "vendor": "v", "released": "2025"}, "m.yaml, model 'a'")
 
 
-@pytest.mark.parametrize(
-    ("module", "experiment"),
-    [("position", "arena_hard_position_bias"), ("top_choice", "mt_bench_blind"), ("verbosity", "verbosity_style"),
-     ("cognitive", "cognitive_biases"), ("accuracy", "overview")],
-)  # fmt: skip
-def test_each_number_is_declared_with_the_sources_that_it_is_made_of(module: str, experiment: str) -> None:
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_each_number_is_declared_with_the_sources_that_it_is_made_of(name: str) -> None:
     """And with their units: what is said of the experiment's own numbers does not hold for other people's counts."""
     sources: dict[str, set[str]] = {}
-    for each in PUBLISHED[experiment](read_yaml(paths.EXPERIMENTS / experiment / "published" / "counts.yaml")):
+    for each in published_estimates(name):
         if each.id.startswith("released_"):
             sources.setdefault(each.id, set()).add(each.where["source"])
-    declared = declared_by(module)
+    declared = declared_by(FROM_COUNTS[name][0])
     assert sources and all(name in declared[id].source for id, names in sources.items() for name in names)
     assert all(declared[id].cluster != "question" for id in sources), "some sources cluster above the question"
     bare = {id for id in sources if declared[id].interval.startswith("none")}
     assert all(declared[id].cluster.startswith("none") for id in bare)
 
 
-@pytest.mark.parametrize("name", [*PUBLISHED])
+@pytest.mark.parametrize("name", PUBLISHED)
 def test_every_claim_on_recent_judges_has_the_status_that_it_expects(name: str) -> None:
     every = [each for each in claims.load_claims(paths.EXPERIMENTS / name / "claims.yaml") if "recent_" in each.id]
     checked = claims.check(every, FOUND)
@@ -307,8 +293,10 @@ def test_the_joint_fit_finds_what_was_planted() -> None:
 
 
 def test_findings_name_each_source_with_its_month_and_each_judge_with_its_number() -> None:
-    counts = read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "published" / "counts.yaml")
-    ranks, place = top_choice.released_finding(counts, FOUND), position.released_finding({"counts": PLACE}, FOUND)
+    ranks, place = (
+        top_choice.released_finding(published_counts(), FOUND),
+        position.released_finding({"counts": PLACE}, FOUND),
+    )
     assert "**medical-llm-self-preference** (2026-08;" in ranks and "Gemini 3 Pro -0.13, +0.43" in ranks
     assert "Claude Opus 5: own minus all others -0.97" in ranks
     assert "GPT-5 against a neutral judge: **prefers its own vendor's answers**: +25.5 pp" in ranks

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -47,8 +46,14 @@ def files() -> dict[str, bytes]:
     return report_files()
 
 
+TREES: dict[str, BeautifulSoup] = {}
+
+
 def page(files: dict[str, bytes], name: str) -> BeautifulSoup:
-    return soup(files[name])
+    """A page of the report of all default results, parsed once."""
+    if name not in TREES:
+        TREES[name] = soup(files[name])
+    return TREES[name]
 
 
 def plain_book(*cells: object) -> nbformat.NotebookNode:
@@ -507,16 +512,6 @@ def test_the_same_results_give_the_same_bytes_in_every_process(small: Path, tmp_
     assert written[0] == written[1] and len(written[0]) > 10
 
 
-def test_what_a_report_holds_is_listed_with_its_sha256(small: Path, tmp_path: Path) -> None:
-    target = tmp_path / "report"
-    made = pages.files(results([small]), [])
-    write(target, made)
-    there = made_in(target)
-    told = json.loads(there.pop("contents.json"))
-    assert told["files"] == {name: hashlib.sha256(content).hexdigest() for name, content in there.items()}
-    assert there == made
-
-
 def test_another_report_takes_the_place_of_an_earlier_one_and_leaves_nothing_of_it(small: Path, tmp_path: Path) -> None:
     target, other = tmp_path / "report", write_results(tmp_path / "other", plain_book(), name="hinting_groups")
     written(target, results([small]))
@@ -536,58 +531,6 @@ def test_a_folder_that_is_no_report_is_left_alone(small: Path, tmp_path: Path) -
     assert made_in(target) == {"index.html": b"mine"}
     with pytest.raises(ValueError, match="a file, expected a folder"):
         written(target / "index.html", results([small]))
-
-
-@pytest.mark.parametrize("after", [0, 1, 5])
-def test_a_report_that_was_cut_off_is_made_whole_by_the_next(
-    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
-) -> None:
-    target, done, replace = tmp_path / "report", [], os.replace
-
-    def killed(part: Path, place: Path) -> None:
-        if len(done) == after:
-            raise SystemExit("killed")
-        done.append(place)
-        replace(part, place)
-
-    monkeypatch.setattr(os, "replace", killed)
-    # What is killed cleans nothing up.
-    monkeypatch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
-    with pytest.raises(SystemExit):
-        written(target, results([small]))
-    monkeypatch.undo()
-    assert any(path.name.endswith(".part") for path in target.rglob("*"))
-    written(target, results([small]))
-    assert made_in(target)["index.html"] and not [name for name in made_in(target) if name.endswith(".part")]
-
-
-def test_a_page_that_somebody_changed_is_not_deleted(small: Path, tmp_path: Path) -> None:
-    target = tmp_path / "report"
-    written(target, results([small]))
-    (target / "mt_bench_blind-own.html").write_text("my words", encoding="utf-8")
-    written(target, results([write_results(tmp_path / "other", plain_book(), name="hinting_groups")]))
-    assert made_in(target)["mt_bench_blind-own.html"] == b"my words"
-
-
-def test_nothing_is_written_or_deleted_through_a_link_or_out_of_the_folder(small: Path, tmp_path: Path) -> None:
-    target, outside = tmp_path / "report", tmp_path / "outside"
-    outside.mkdir()
-    (outside / "kept.txt").write_text("mine", encoding="utf-8")
-    written(target, results([small]))
-    told = json.loads((target / "contents.json").read_text(encoding="utf-8"))
-    told["files"] |= {"../outside/kept.txt": "", str(outside / "kept.txt"): "", "link/kept.txt": ""}
-    (target / "contents.json").write_text(json.dumps(told), encoding="utf-8")
-    (target / "link").symlink_to(outside)
-    written(target, results([small]))
-    assert (outside / "kept.txt").read_text(encoding="utf-8") == "mine"
-    for path in (target / "files").rglob("*"):
-        path.unlink() if path.is_file() else None
-    (target / "files" / "mt_bench_blind-own").rmdir()
-    (target / "files").rmdir()
-    (target / "files").symlink_to(outside)
-    with pytest.raises(ValueError, match="files: a link"):
-        written(target, results([small]))
-    assert made_in(outside) == {"kept.txt": b"mine"}
 
 
 def test_a_key_in_the_results_reaches_no_page(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Collection
@@ -15,7 +13,7 @@ import pytest
 from bs4 import BeautifulSoup
 from hypothesis import example, given, settings, strategies as st
 
-from helpers import export, figures, tables
+from helpers import figures, tables
 from helpers.biases import top_choice
 from helpers.figures import style as styles
 from helpers.report import pages, shown
@@ -23,7 +21,7 @@ from helpers.report.pages import leads
 from helpers.report.verdicts import of_rows
 from helpers.run.control import KINDS
 from helpers.types import Estimate
-from helpers.words import display_name, plain
+from helpers.words import display_name
 from tests.payloads import PAYLOADS, alive, unseen
 from tests.report_pages import ATTACKS, hostile_book, html_pages, results, write_results
 
@@ -179,8 +177,6 @@ HOSTILE = (
     " ",
     "[link](javascript:alert(1))",
 )
-#: Letters that the fonts of figures or of TeX lack.
-FOREIGN = "\u4e2d\u6587 \u2265 \u00ab\u00fc\u0142\u00bb \u2014 \u0430\u03b1\u03c9 \U0001f600"
 UNSEEN = re.compile("[\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -233,39 +229,6 @@ def test_figures_show_any_name_and_files_of_all_kinds_are_written(bad: str) -> N
     for each in texts(figure):
         extent = each.get_window_extent()
         assert extent.x1 <= box.x1 + 1 and extent.x0 >= box.x0 - 1, each.get_text()
-
-
-@pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
-@pytest.mark.parametrize("bad", [*HOSTILE, FOREIGN], ids=ascii)
-def test_a_hostile_name_goes_through_the_whole_export(tmp_path: Path, bad: str) -> None:
-    found = [rate("top1_rate", judge=bad, vendor=vendor) for vendor in (bad + "2", "gpt")]
-    # Half a character can stand in no file; the readers of questions, answers and judgments refuse it.
-    if "\ud800" in bad:
-        found = [rate("top1_rate", judge=plain(bad), vendor="gpt")]
-    table = tables.table("rates", f"Rates of {bad}.".replace("\ud800", ""), found, ["judge"], ["vendor"])
-    figure = figures.show_judge_vendor_heatmap(found, name="heatmap")
-    export.export(tmp_path / "odd", [figure], [table], found, {"data": "asked"})
-    written = (tmp_path / "odd" / "rates.tex").read_text(encoding="utf-8")
-    assert not UNSEEN.search(written.replace("\n", " "))
-    body = written.split("\\toprule")[1].split("\\bottomrule")[0]
-    assert not re.search(r"(?<!\\)[$#%_]", body) and "\\input{secret}" not in body and "<" not in body
-    macros = (tmp_path / "odd" / "numbers.tex").read_text(encoding="utf-8")
-    names = re.findall(r"\\newcommand\{\\([^}]*)\}", macros)
-    assert len(names) == len(set(names)) == len(found) and all(re.fullmatch("[A-Za-z]+", name) for name in names)
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX on this machine")
-def test_latex_compiles_hostile_tables(tmp_path: Path) -> None:
-    found = [rate("top1_rate", judge=f"{plain(bad)} {i}", vendor="gpt") for i, bad in enumerate((*HOSTILE, FOREIGN))]
-    table = tables.table("rates", "Rates.", found, ["judge"], ["vendor"])
-    export.export(tmp_path / "odd", [], [table], found, {"data": "asked"})
-    (tmp_path / "odd" / "paper.tex").write_text(
-        "\\documentclass{article}\\usepackage{booktabs}\\input{numbers}\\begin{document}\\input{rates}\\end{document}"
-    )
-    ran = subprocess.run(
-        ["pdflatex", "-halt-on-error", "paper"], cwd=tmp_path / "odd", capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, ran.stdout[-2000:]
 
 
 def test_vendors_have_one_written_form_in_figures_tables_and_sentences() -> None:

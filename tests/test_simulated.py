@@ -16,7 +16,6 @@ import pytest
 
 from helpers import paths, verdicts
 from helpers.biases.top_choice import asked as top_choice_asked, rates
-from helpers.biases.top_choice.defended import position_effect, self_preference
 from helpers.config import builtin_knowledge
 from helpers.providers import simulated
 from helpers.providers.simulated import MANNERS, NEUTRAL, answer_reply, own_by_name, quality_of, vendor_of
@@ -352,31 +351,6 @@ def test_default_models_rank_their_own_vendor_first_about_as_often_as_published(
     own = by(rates.self_bias(default, "simulated"), "self_bias")
     published = {"claude": 0.300, "gpt": 0.644, "gemini": 0.331}
     assert {vendor: own[vendor].value for vendor in published} == pytest.approx(published, abs=0.04)
-
-
-def test_planted_self_preference_is_found(default: pd.DataFrame, planted: pd.DataFrame) -> None:
-    for frame in (default, planted):
-        logit = by(self_preference(frame, "simulated"), "self_preference_logit")
-        effect = by(self_preference(frame, "simulated"), "self_preference_effect")
-        for vendor in ("gpt", "gemini"):
-            assert logit[vendor].low > 0 and effect[vendor].low > 0
-        assert logit["gemini"].value > logit["gpt"].value > abs(logit["claude"].value)
-
-
-def test_self_preference_that_was_not_planted_is_not_found(fair: pd.DataFrame, planted: pd.DataFrame) -> None:
-    found = self_preference(fair, "simulated")
-    holds_zero(by(found, "self_preference_logit"))
-    holds_zero(by(found, "self_preference_effect"))
-    holds_zero(by(found, "family_preference_logit"))
-    # Nor is that of the one vendor that has none, among others that have.
-    holds_zero({"claude": by(self_preference(planted, "simulated"), "self_preference_logit")["claude"]})
-
-
-def test_planted_primacy_is_found_and_only_there(fair: pd.DataFrame, planted: pd.DataFrame) -> None:
-    found = by(position_effect(planted, "simulated"), "position_effect", "slot")
-    assert found["1"].low > 0.05 and found["6"].high < -0.02
-    assert sum(each.value for each in found.values()) == pytest.approx(0, abs=1e-12)
-    holds_zero(by(position_effect(fair, "simulated"), "position_effect", "slot"))
 
 
 def test_planted_sharpness_is_found_and_only_there(fair: pd.DataFrame, planted: pd.DataFrame) -> None:

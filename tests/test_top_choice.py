@@ -14,134 +14,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import claims, datasets, frames, paths, run
+from helpers import datasets, frames, run
 from helpers.biases import top_choice
 from helpers.biases.top_choice import defended, rates
 from helpers.biases.top_choice.measured import pick
 from helpers.types import Estimate
 from helpers.words.numbers import load_numbers
 from studies.calibration.worlds.listwise import WORLDS, draw, frame
-from tests.runs import as_published, asked, full_estimates, full_run, published_counts, settled, value
+from tests.runs import as_published, asked, full_estimates, full_run, published_estimates, settled, value
 
 VENDORS = ("claude", "gemini", "gpt")
-#: Printed values are compared within this many printed units: their rounding is inconsistent.
-TOLERANCE = 0.06
+SPREADS = ("deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")
 
 
-@pytest.fixture(scope="module")
-def published() -> list[Estimate]:
-    return top_choice.from_published(published_counts())
-
-
-# --- the published numbers --------------------------------------------------------------------------------------------
-
-#: First places out of 80: claude, gemini, gpt (origin facts 4.3, group 4).
-BY_JUDGE = {
-    "claude_fast": (22, 14, 44),
-    "claude_thinking": (26, 14, 40),
-    "gemini_fast": (18, 28, 34),
-    "gemini_thinking": (21, 25, 34),
-    "gpt_fast": (17, 16, 47),
-    "gpt_thinking": (17, 7, 56),
-}
-#: Shares in %, claude, gemini, gpt (origin facts 4.4).
-BY_CATEGORY = {
-    "claude": {
-        "coding": (35, 5, 60),
-        "extraction": (40, 25, 35),
-        "humanities": (20, 5, 75),
-        "math": (35, 40, 25),
-        "reasoning": (40, 45, 15),
-        "roleplay": (30, 10, 60),
-        "stem": (10, 10, 80),
-        "writing": (30, 0, 70),
-    },
-    "gemini": {
-        "coding": (40, 15, 45),
-        "extraction": (35, 10, 55),
-        "humanities": (20, 20, 60),
-        "math": (20, 80, 0),
-        "reasoning": (30, 60, 10),
-        "roleplay": (0, 45, 55),
-        "stem": (15, 20, 65),
-        "writing": (35, 15, 50),
-    },
-    "gpt": {
-        "coding": (15, 10, 75),
-        "extraction": (40, 5, 55),
-        "humanities": (20, 10, 70),
-        "math": (25, 40, 35),
-        "reasoning": (45, 30, 25),
-        "roleplay": (5, 10, 85),
-        "stem": (10, 10, 80),
-        "writing": (10, 0, 90),
-    },
-}
-#: Own first places of the three vendors together, out of 60 (origin facts 4.2, group 4).
-OWN_BY_CATEGORY = {
-    **{"extraction": 21, "humanities": 22, "math": 30, "reasoning": 25},
-    **{"writing": 27, "coding": 25, "roleplay": 32, "stem": 22},
-}
-METRICS = {
-    "average_self_bias": 42.50,
-    "deviation_from_expected": 11.53,
-    "balance": 14.07,
-    "consistency_judges": 15.96,
-    "consistency_vendors": 15.52,
-}
-
-
-def test_the_published_rates_come_out(published: list[Estimate]) -> None:
-    for vendor, printed in {"claude": 30.0, "gpt": 64.4, "gemini": 33.1}.items():
-        assert 100 * value(published, "self_bias", vendor=vendor) == pytest.approx(printed, abs=TOLERANCE)
-    for id, printed in METRICS.items():
-        assert 100 * value(published, id) == pytest.approx(printed, abs=TOLERANCE)
-    for judge, counts in BY_JUDGE.items():
-        for vendor, count in zip(VENDORS, counts, strict=True):
-            assert value(published, "top1_rate", judge=judge, vendor=vendor) == pytest.approx(count / 80, abs=1e-12)
-    for vendor, count in {"claude": 121, "gpt": 255, "gemini": 104}.items():
-        assert value(published, "vendor_share", vendor=vendor) == pytest.approx(count / 480, abs=1e-12)
-
-
-def test_the_quality_adjusted_numbers_come_out(published: list[Estimate]) -> None:
-    for vendor, pp in {"claude": 7.19, "gpt": 16.88, "gemini": 17.19}.items():
-        assert 100 * value(published, "excess_self_preference", vendor=vendor) == pytest.approx(pp, abs=0.006)
-    for vendor, logit in {"claude": 0.072, "gpt": 0.477, "gemini": 0.774}.items():
-        assert value(published, "third_party_log_odds", vendor=vendor) == pytest.approx(logit, abs=0.0006)
-    for judge, pp in {"claude_thinking": 8.75, "gpt_thinking": 20.25, "gemini_thinking": 11.5}.items():
-        assert 100 * value(published, "bias_difference", judge=judge) == pytest.approx(pp, abs=TOLERANCE)
-    for vendor, pp in {"claude": 20, "gpt": 60, "gemini": 10}.items():
-        assert 100 * value(published, "pilot_bias_difference", vendor=vendor) == pytest.approx(pp, abs=TOLERANCE)
-
-
-def test_the_category_tables_come_out(published: list[Estimate]) -> None:
-    for judges, table in BY_CATEGORY.items():
-        for category, shares in table.items():
-            for vendor, share in zip(VENDORS, shares, strict=True):
-                where = {"judge_vendor": judges, "category": category, "vendor": vendor}
-                assert 100 * value(published, "category_top1_rate", **where) == pytest.approx(share, abs=TOLERANCE)
-                if vendor == judges:
-                    own = value(published, "category_self_bias", vendor=vendor, category=category)
-                    assert 100 * own == pytest.approx(share, abs=TOLERANCE)
-    for category, count in OWN_BY_CATEGORY.items():
-        found = value(published, "category_average_self_bias", category=category)
-        assert found == pytest.approx(count / 60, abs=1e-12)
-
-
-def test_the_tables_of_one_judge_come_out(published: list[Estimate]) -> None:
-    fast = {"claude": 38.1, "gemini": 48.0, "gpt": 26.5}
-    scores = {"claude": (7.3000, 7.9625), "gemini": (6.0125, 7.5500), "gpt": (7.0500, 8.4750)}
-    for vendor in VENDORS:
-        where = {"judge": "gemini_thinking", "vendor": vendor}
-        share = value(published, "tier_preference", **where, tier="fast")
-        assert 100 * share == pytest.approx(fast[vendor], abs=TOLERANCE)
-        assert value(published, "tier_preference", **where, tier="thinking") == pytest.approx(1 - share)
-        for tier, mean in zip(("fast", "thinking"), scores[vendor], strict=True):
-            assert value(published, "score_mean", **where, tier=tier) == pytest.approx(mean, abs=1e-9)
-
-
-def test_every_number_from_counts_says_so_and_none_is_called_clustered(published: list[Estimate]) -> None:
-    assert {each.data for each in published} == {"published"}
+def test_no_number_from_counts_is_called_clustered() -> None:
+    published = published_estimates()
     for each in published:
         if each.id.startswith("released_"):
             known = ("question-clustered", "worst case", "rough")
@@ -155,14 +42,6 @@ def test_every_number_from_counts_says_so_and_none_is_called_clustered(published
             assert each.method.startswith("no interval"), each
     told = top_choice.published_finding(published)
     assert "cannot separate" in told and "+7.2 pp [-1.0, +15.8]" in told
-
-
-def test_no_claim_changes_its_status(published: list[Estimate]) -> None:
-    written = claims.load_claims(paths.EXPERIMENTS / "mt_bench_blind" / "claims.yaml")
-    checked = claims.check(written, published)
-    assert claims.unexpected(written, checked).empty
-    moved = [replace(each, value=each.value + 0.01) if each.id == "balance" else each for each in published]
-    assert list(claims.unexpected(written, claims.check(written, moved))["status"]) == ["differs"]
 
 
 # --- a tiny frame, by hand --------------------------------------------------------------------------------------------
@@ -406,11 +285,10 @@ def test_orders_that_are_not_balanced_are_told() -> None:
 # --- what a whole run gives -------------------------------------------------------------------------------------------
 
 
-def test_every_number_is_of_a_declared_estimand(published: list[Estimate]) -> None:
-    every = [*published, *full_estimates()]
+def test_every_number_is_of_a_declared_estimand() -> None:
+    every = [*published_estimates(), *full_estimates()]
     floors = {each.id for each in every if each.id.endswith(("_noise_floor", "_corrected"))}
-    spreads = [id for id in METRICS if id != "average_self_bias"]
-    assert floors == {f"{id}_{beside}" for id in spreads for beside in ("noise_floor", "corrected")}
+    assert floors == {f"{id}_{beside}" for id in SPREADS for beside in ("noise_floor", "corrected")}
     ids = {each.id for each in every}
     estimands = load_numbers("top_choice").estimands
     assert ids == set(estimands), "each estimand is measured and each number is declared"
@@ -443,9 +321,8 @@ def test_noise_floors_are_what_noise_alone_would_show() -> None:
     by_hand = fmean(each.se * math.sqrt(2 / math.pi) for each in own)
     floor = value(found, "deviation_from_expected_noise_floor")
     assert floor == pytest.approx(by_hand, rel=0.2)
-    for id in METRICS:
-        if id != "average_self_bias":
-            assert 0 < value(found, f"{id}_noise_floor") < value(found, id)
+    for id in SPREADS:
+        assert 0 < value(found, f"{id}_noise_floor") < value(found, id)
 
 
 def test_a_run_of_five_questions_has_numbers_but_no_interval_and_no_verdict() -> None:

@@ -406,20 +406,3 @@ def test_questions_without_anything_to_compare_are_refused() -> None:
 
     with pytest.raises(ValueError, match="none of 20 questions has 3 answer points or more and a category"):
         asyncio.run(run.ask(settled("verbosity_style", categories=["writing", "roleplay"]), show=False))
-
-
-def test_a_tenth_column_of_the_judge_card_does_not_write_over_its_neighbours() -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    from helpers import figures
-    from helpers.words import CardLine
-
-    measures = [f"strong effect {letter}" for letter in "abcdefghij"]
-    each = Estimate("x", {"judge": "j"}, 0.1, 0.05, 0.15, 50, 50, "pp", 0.02, "t", "asked")
-    drawn = figures.show_judge_card([CardLine("j", name, each, "bias", "words") for name in measures])
-    canvas = FigureCanvasAgg(drawn.figure)
-    canvas.draw()
-    renderer = canvas.get_renderer()
-    heads = [label.get_window_extent(renderer) for label in drawn.figure.axes[0].get_xticklabels()]
-    assert len(heads) == 10
-    assert all(one.x1 <= other.x0 for one, other in itertools.pairwise(heads))

@@ -24,14 +24,14 @@ from helpers.biases import protocol, verbosity
 from helpers.biases.protocol import load_bias
 from helpers.biases.verbosity import asked
 from helpers.biases.verbosity.asked import BIASES, CONTENT, LENGTH, Pair, pairs
-from helpers.config import load_experiment, read_yaml
+from helpers.config import load_experiment
 from helpers.datasets import load_questions
 from helpers.providers import simulated
 from helpers.providers.simulated import WORDINGS
 from helpers.run import plan
 from helpers.types import Completion, Model, Question
 from tests.pages import FLAT
-from tests.runs import settled
+from tests.runs import published_counts, published_estimates, settled
 from tests.simulation import judging
 
 BUILTIN = load_questions(paths.DATA / "mt_bench_blind" / "questions.jsonl")
@@ -243,8 +243,7 @@ def test_a_liking_adds_its_utility_to_texts_of_that_wording_and_to_no_others() -
 # --- published data ---------------------------------------------------------------------------------------------------
 
 FOLDER = paths.EXPERIMENTS / "verbosity_style"
-COUNTS = read_yaml(FOLDER / "published" / "counts.yaml")
-PUBLISHED = verbosity.from_published(COUNTS)
+COUNTS, PUBLISHED = published_counts(FOLDER.name), published_estimates(FOLDER.name)
 #: Written for this test; the first pair is one of length, in the second both responses are of one length.
 PAIRS = [
     {"bias": "length bias", "instruction": "Say yes.", "response1": "Yes.", "response2": "Yes, yes, yes.", "label": 1},
@@ -292,15 +291,6 @@ def test_shares_of_the_longer_output_are_means_over_instances_with_their_t_inter
             assert each.n == sum((none, one, both)) and each.method.endswith("; exact McNemar p")
         if each.id == "longer_when_better":
             assert each.low != each.low, "8 instances carry no interval"
-
-
-def test_published_numbers_come_out_or_say_why_not() -> None:
-    said = claims.load_claims(FOLDER / "claims.yaml")
-    checked = claims.check(said, PUBLISHED)
-    llmbar = checked[~checked["id"].str.startswith("recent_")]
-    assert Counter(llmbar["status"]) == {"reproduced": 30, "not derivable": 2}
-    changes = " ".join((paths.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split())
-    assert f"{len(said)} published numbers checked" in changes
 
 
 def test_claims_are_those_of_the_published_statistics(real_data: Path) -> None:
