@@ -264,7 +264,7 @@ def show(asked: Asked, key: str | None = None, most: int = 10) -> None:
 def _words(every: list[Item], simulated: bool) -> str:
     marks = counted(every)
     parts = "; ".join(f"{n:,} *{kind}* ({KINDS[kind]})" for kind, n in marks.items()) or "none is marked"
-    words = f"{'**SIMULATED** judges. ' if simulated else ''}Of {len(every):,} judgments: {parts}."
+    words = f"{'**SIMULATED** models. ' if simulated else ''}Of {len(every):,} judgments: {parts}."
     words += " A verdict can have several marks." if len(marks) > 1 else ""
     words += " Noise alone makes some of them." if {"flipped", "changed"} & set(marks) else ""
     return words + (' `explore.show(asked, key="...")` shows one with its prompt and reply.' if marks else "")

@@ -358,7 +358,7 @@ def sentence(each: Sequence[Precision]) -> str:
             f"- `{id}`, {worst.words}: {what} {reach} is found in {POWER:.0%} of such runs ({worst.here} questions); "
             f"half of {effect_text(most, one.unit)} takes {_count(needed)} questions."
         )
-    simulated = "SIMULATED judges. " if any(one.data == "simulated" for one in each) else ""
+    simulated = "SIMULATED models. " if any(one.data == "simulated" for one in each) else ""
     return "\n".join([f"{simulated}What this many questions can show:", "", *lines])
 
 

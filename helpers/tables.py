@@ -15,7 +15,7 @@ from .escaping import LONGEST_CAPTION, LONGEST_CELL, NO_FORMULAS, cell, cut, htm
 from .types import Estimate
 from .words import display_name
 
-SIMULATED = "SIMULATED judges."
+SIMULATED = "SIMULATED models."
 #: Keys of `where` whose values are vendors: ids in data, names where people read.
 VENDOR_KEYS = ("vendor", "judge_vendor")
 NUMBERS = ("value", "low", "high", "n")

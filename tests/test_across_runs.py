@@ -61,7 +61,7 @@ def test_each_run_is_a_row_with_a_number_a_judge() -> None:
 def test_simulated_judges_stand_under_their_heading() -> None:
     mixed = [Run("1", [line("keen", "place", "bias"), line("sim", "place", "bias", data="simulated")])]
     names = [each.get_text() for each in show_across_runs(mixed).figure.axes[0].get_yticklabels()]
-    assert names == ["asked judges", "1", "SIMULATED judges", "1"]
+    assert names == ["asked judges", "1", "SIMULATED models", "1"]
 
 
 def test_more_runs_than_a_page_holds_are_counted() -> None:

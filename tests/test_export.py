@@ -265,7 +265,7 @@ def test_simulated_data_is_said_everywhere(tmp_path, results):
     export(tmp_path, **results)
     files = contents(tmp_path)
     for name in ("slots.tex", "captions.md"):
-        assert b"SIMULATED judges" in files[name], name
+        assert b"SIMULATED models" in files[name], name
     header, first = files["slots.csv"].decode().splitlines()[:2]
     assert dict(zip(header.split(","), first.split(","), strict=False))["data"] == "simulated"
     lines = files["numbers.tex"].decode().splitlines()
@@ -289,7 +289,7 @@ def test_captions_hold_alt_text_and_caption_of_every_figure(tmp_path, results):
     assert text.startswith("# mt_bench_blind: figures and tables\n")
     assert f"\n\n{results['figures'][0].caption}\n" in text
     assert re.search(r"!\[Dot plot of the effect of each place[^\]]*\]\(positions\.png\)", text)
-    assert "## Table slots\n\nEffect of slots. SIMULATED judges. (slots.csv, .tex)\n" in text
+    assert "## Table slots\n\nEffect of slots. SIMULATED models. (slots.csv, .tex)\n" in text
 
 
 def test_run_json_says_commit_time_versions_and_what_was_given(tmp_path, results):
@@ -534,9 +534,9 @@ def test_a_label_that_latex_cannot_take_is_refused():
 def test_a_finished_table_says_where_its_numbers_come_from():
     simulated = [replace(each, data="simulated") for each in TABLE_RATES]
     made = tables.table("top1", "First places.", simulated, ["judge"], ["vendor"])
-    assert made.words == "First places. SIMULATED judges."
+    assert made.words == "First places. SIMULATED models."
     mixed = tables.table("top1", "First places.", [*TABLE_RATES, *simulated], ["judge"], ["vendor"])
-    assert mixed.words == "First places. Rows marked simulated: SIMULATED judges."
+    assert mixed.words == "First places. Rows marked simulated: SIMULATED models."
     assert "gpt_value" in made.csv and "gpt_value" not in made.frame and "data" in made.csv
     assert tables.table("top1", "First places.", TABLE_RATES, ["judge"], ["vendor"]).words == "First places."
     with pytest.raises(ValueError, match="table x has no column 'data'; it has: n"):

@@ -286,7 +286,7 @@ def test_self_preference_shows_every_number_with_its_interval(paper):
     # Simulated judges stand last, and of published margins no logit can be estimated.
     assert [row for row, _, _ in found] == kinds[:2] * 3 + kinds * 3
     heads = [row for row in rows_of(paper["preferences"]) if row not in kinds]
-    assert heads == ["published counts", "Claude", "GPT", "Gemini", "SIMULATED judges", "Claude", "GPT", "Gemini"]
+    assert heads == ["published counts", "Claude", "GPT", "Gemini", "SIMULATED models", "Claude", "GPT", "Gemini"]
     # 48 of 160 less a third: -3.333 pp.
     low, high = wilson(48, 160)
     ends = pytest.approx((100 * (low - 1 / 3), 100 * (high - 1 / 3)))
@@ -352,7 +352,7 @@ def test_no_interval_is_an_open_marker_and_no_number_is_words():
 
 def test_captions_say_n_questions_unreadable_share_and_method(paper):
     assert "published counts (n = 80 judgments a point, unreadable share not published)" in paper["heatmap"].caption
-    assert "SIMULATED judges (n = 80 judgments a point, 80 questions, unreadable" in paper["heatmaps"].caption
+    assert "SIMULATED models (n = 80 judgments a point, 80 questions, unreadable" in paper["heatmaps"].caption
     # 6 judges x 2 of 80.
     assert "unreadable 2.5 % (12 of 480 judgments)" in paper["heatmaps"].caption
     assert "n = 21 to 34 judgments a point" in paper["tier"].caption

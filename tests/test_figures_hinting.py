@@ -175,7 +175,7 @@ def tight() -> dict[str, figures.Figure]:
 
 def test_a_hint_is_a_row_with_a_point_for_each_vendor(tight):
     rows = rows_of(tight["slopes"])
-    assert rows == ["published counts", *GROUPS, "SIMULATED judges", *ALL]
+    assert rows == ["published counts", *GROUPS, "SIMULATED models", *ALL]
     found = by_row(tight["slope"])
     # 41 of 160 under self, the second of the published groups; Claude is the upper of three points.
     mine = [(x, span) for row, x, span in found if row == "self"]

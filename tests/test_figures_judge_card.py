@@ -43,7 +43,7 @@ def test_asked_judges_stand_above_published_ones_and_the_strongest_evidence_firs
         "simulated": ["sim_a", "sim_b"],
     }
     rows = [each.get_text() for each in show_judge_card(LINES).figure.axes[0].get_yticklabels()]
-    heads = ("asked judges", "published counts", "SIMULATED judges")
+    heads = ("asked judges", "published counts", "SIMULATED models")
     assert rows == [heads[0], "hinted", "fair", "short", heads[1], "old", heads[2], "sim_a", "sim_b"]
 
 

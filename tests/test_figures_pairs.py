@@ -162,7 +162,7 @@ def test_the_funnel_says_what_is_left_what_is_lost_and_why(tight):
 def test_an_outcome_is_a_bar_of_counts_under_its_judge(tight):
     figure = tight["outcomes"]
     rows = rows_of(figure)
-    assert rows[:3] == ["SIMULATED judges", "sim_llama_large", "own answer wrong"] and len(rows) == 16
+    assert rows[:3] == ["SIMULATED models", "sim_llama_large", "own answer wrong"] and len(rows) == 16
     # sim_llama_large: 19, 8, 13 and 2 of 42 harmful items, then 31, 6 and 4 of 41.
     shares = [100 * each / 42 for each in (19, 8, 13, 2)] + [100 * each / 41 for each in (31, 6, 4)]
     assert widths(figure.figure.axes[0])[:7] == pytest.approx(shares)
@@ -204,7 +204,7 @@ def test_wrong_frames_are_named():
 
 def test_an_edit_shows_the_judge_and_the_others_each_with_its_interval(tight):
     figure = tight["obfuscation_slopes"]
-    heads = [row for row in rows_of(figure) if row not in ("asked again", "edited", "SIMULATED judges")]
+    heads = [row for row in rows_of(figure) if row not in ("asked again", "edited", "SIMULATED models")]
     assert heads == ["sim_llama_large", "sim_llama_small", *JUDGES[2:]]
     # The third judge: own 20 and 34 of 60, others 34 and 38 of 60, one above the other.
     found = by_row(figure)
@@ -266,7 +266,7 @@ def test_recognition_stands_beside_preference_with_both_intervals(tight):
 def test_the_baseline_has_a_column_a_comparison_sorted_by_the_primary_one(tight):
     figure = tight["baseline_gap"]
     axes = figure.figure.axes
-    assert rows_of(figure) == ["SIMULATED judges", *JUDGES[::-1]]
+    assert rows_of(figure) == ["SIMULATED models", *JUDGES[::-1]]
     assert [len(points(each)) for each in axes] == [len(intervals(each)) for each in axes] == [5] * 5
     assert [x for _, x, _ in by_row(figure, 1)] == pytest.approx([4 * i - 5 for i in reversed(range(5))])
     assert "stratum same label: +11.0 pp [+1.0, +21.0]" in figure.alt

@@ -237,7 +237,7 @@ def named(names) -> str:
 def test_classes_are_stacked_to_all_comparisons_with_the_unreadable_apart(tight):
     figure = tight["class_shares"]
     axes = figure.figure.axes[0]
-    assert rows_of(figure) == ["SIMULATED judges", *(named(each) for each in FEW[::-1])]
+    assert rows_of(figure) == ["SIMULATED models", *(named(each) for each in FEW[::-1])]
     # The third comparison: 282, 74 and 124 of 480 readable ones of 500.
     assert widths(axes)[:4] == pytest.approx([56.4, 14.8, 24.8, 4.0], abs=0.01)
     marks = [span for span in intervals(axes)]
@@ -291,7 +291,7 @@ def test_one_way_of_counting_is_enough_and_a_missing_one_is_said():
 def test_position_effects_are_sorted_around_a_line_at_zero(tight):
     figure = tight["position_effects"]
     axes = figure.figure.axes
-    assert rows_of(figure) == ["SIMULATED judges", *map(named, FEW)]
+    assert rows_of(figure) == ["SIMULATED models", *map(named, FEW)]
     assert axes[0].get_title(loc="left") == "first place twice\nminus second twice"
     assert [x for _, x, _ in by_row(figure)] == pytest.approx([8, 5.5, 3])
     assert [len(points(each)) for each in axes] == [len(intervals(each)) for each in axes] == [3, 2, 3]

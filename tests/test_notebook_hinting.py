@@ -36,7 +36,7 @@ def effects(estimates: list[Estimate]) -> dict[tuple[str, str], Estimate]:
 def test_five_questions_give_a_small_result_that_says_what_it_cannot_show(tmp_path: Path) -> None:
     names, shown = run_cells(NOTEBOOK, **SMALL, store=str(tmp_path / "s"), out=str(tmp_path / "o"))
     told = prose(shown)
-    assert told.startswith("Data: **SIMULATED** judges") and "1 judge, 5 questions, 10 judgments" in told
+    assert told.startswith("Data: **SIMULATED** models") and "1 judge, 5 questions, 10 judgments" in told
     assert "5 questions can carry no interval: 10 is the least." in told
     assert "cannot tell whether it raises own-vendor first places of all vendors on average under the hint self" in told
     assert "[" not in told.partition("## ")[0].partition("Own-vendor first places")[0].replace("[...", "")
@@ -89,7 +89,7 @@ def test_group_files_go_through_the_whole_notebook_and_give_the_same_effects(
     names, shown = run_cells(NOTEBOOK, judgments=str(group_files), store=str(tmp_path / "s"), out=str(tmp_path / "o"))
     told = prose(shown)
     assert told.startswith("Data: published judgments, from a file or folder. 6 judges, 24 questions, 576 judgments")
-    assert "SIMULATED" not in of_this_run(told).replace("SIMULATED judges), 80 %", "") and "were not asked here" in told
+    assert "SIMULATED" not in of_this_run(told).replace("SIMULATED models), 80 %", "") and "were not asked here" in told
     expected = effects(hinting.measure(groups.frame, groups.data, 42, 5.0))
     found = effects(names["estimates"])
     hints, vendors = ("self", "competitors", "full"), ("claude", "gemini", "gpt", "average")

@@ -224,8 +224,8 @@ def test_a_report_begins_with_its_data_and_shows_no_time_path_or_warning(name: s
     assert "version" not in book.metadata.language_info and "papermill" not in book.metadata
     (first,) = (cell for cell in book.cells if "result" in tags_of(cell))
     told = first.outputs[0].data["text/markdown"]
-    assert told.startswith("Data: **SIMULATED** judges") or (
-        collects(NOTEBOOKS[name]) and "**SIMULATED judges**" in told
+    assert told.startswith("Data: **SIMULATED** models") or (
+        collects(NOTEBOOKS[name]) and "**SIMULATED models**" in told
     )
 
 

@@ -184,7 +184,7 @@ def test_the_bottom_line_says_who_is_distrusted_for_what_and_what_is_simulated(t
     told = overview.bottom_line(collected_of([*two, third])).splitlines()
     assert "*place*: a +10.0 pp" in told[0] and "**hinted at** in *kin*: b +20.0 pp" in told[0]
     assert told[1].startswith("- **Published counts** (1 judge): bias **shown** in *place*: old \N{MINUS SIGN}30.0 pp.")
-    assert told[2].startswith("- **SIMULATED judges** (2 judges, 1 of them without a verdict)")
+    assert told[2].startswith("- **SIMULATED models** (2 judges, 1 of them without a verdict)")
     assert told[2].endswith("This says nothing of real models.")
     assert told[3] == "- **Published numbers**: of 6 that can fail 3 come out, 3 differ."
     assert "recuse run" in overview.bottom_line([])

@@ -317,7 +317,7 @@ def test_words_figures_and_tables_are_of_the_run_and_say_that_it_is_simulated() 
         (verbosity.content_rows(estimates), "poorer_win_rate", "bias"),
     ):
         drawn = figures.show_sensitivity(rows, id, [key])
-        assert "SIMULATED judges (n = " in drawn.caption and "comparisons)" in drawn.caption
+        assert "SIMULATED models (n = " in drawn.caption and "comparisons)" in drawn.caption
     made = [tables.table(*each) for each in protocol.paper_tables("verbosity", estimates)]
     assert [(each.name, len(each.frame)) for each in made] == [("effects", 3), ("equal_length", 3), ("content", 3)]
 

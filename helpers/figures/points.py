@@ -24,7 +24,7 @@ SOURCES = {
     "folder": "judgments from files",
     "hub": "published judgments",
     "published": "published counts",
-    "simulated": "SIMULATED judges",
+    "simulated": "SIMULATED models",
 }
 #: Groups in the order of figures; others follow in the order given.
 HINTS = ("none", "self", "competitors", "full", "swapped", "false_self", "competitors_masked", "model")

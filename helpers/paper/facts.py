@@ -34,7 +34,7 @@ LONGEST_ID = 80
 DIRTY = "-dirty"
 #: Where verdicts are from, by source of data.
 SOURCES = {
-    "simulated": "SIMULATED judges, which say nothing of real models",
+    "simulated": "SIMULATED models, which say nothing of real ones",
     "asked": "judges asked through their providers",
     "hub": "published verdicts, read from the hub",
     "folder": "published verdicts, read from files",

@@ -25,7 +25,7 @@ from . import asking
 from .asking import Asked, bias_of
 
 WORDS = {
-    "simulated": "**SIMULATED** judges: these numbers show that the instrument works and say nothing about real models",
+    "simulated": "**SIMULATED** models: these numbers show that the instrument works and say nothing about real ones",
     "asked": "asked in this run or taken from the store of replies",
     "hub": "published judgments, from the hub",
     "folder": "published judgments, from a file or folder",

@@ -229,7 +229,7 @@ def test_the_figure_draws_each_planned_number_and_says_simulated() -> None:
         for i in range(12)
     ]
     figure = figures.show_power(power.curves(many), style="acl")
-    assert {"j0", "j11", "SIMULATED judges"} <= set(rows_of(figure)) and "SIMULATED" in figure.caption
+    assert {"j0", "j11", "SIMULATED models"} <= set(rows_of(figure)) and "SIMULATED" in figure.caption
     with pytest.raises(NothingToDraw):
         figures.show_power(power.curves(OTHERS))
 

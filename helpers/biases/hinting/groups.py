@@ -493,7 +493,7 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
         one, largest = _detectable(vendor, LEVEL), [max(moved, key=size) for _, moved in both]
         lines.append(
             f"With the standard errors of the run below ({average[0].clusters} questions"
-            f"{', SIMULATED judges' if average[0].data == 'simulated' else ''}), 80 % of such studies would find an "
+            f"{', SIMULATED models' if average[0].data == 'simulated' else ''}), 80 % of such studies would find an "
             f"average effect of {before:.1f} pp ({after:.1f} pp after Holm) and one of {one:.1f} pp for a single "
             f"vendor; the largest published changes are {largest[0]} and {largest[1]}."
         )
