@@ -258,11 +258,13 @@ def _texts_in(table: pyarrow.Table) -> pd.DataFrame:
     """The columns of a table as texts; lists and objects as their JSON, in which null is null."""
     import pyarrow
 
-    columns = zip(table.column_names, table.columns, strict=True)
-    nested = pyarrow.types.is_nested
-    return pd.DataFrame(
-        {name: texts(each.to_pylist() if nested(each.type) else each.to_pandas()) for name, each in columns}
-    )
+    def text(column: pyarrow.ChunkedArray) -> pd.Series:
+        if pyarrow.types.is_string(column.type):
+            stripped = column.to_pandas().astype("str").str.strip()
+            return stripped.where(stripped != "")
+        return texts(column.to_pylist() if pyarrow.types.is_nested(column.type) else column.to_pandas())
+
+    return pd.DataFrame({name: text(each) for name, each in zip(table.column_names, table.columns, strict=True)})
 
 
 #: Words for a verdict on two answers, and those in the place of one that could not be read, with its outcome.

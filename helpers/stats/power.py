@@ -77,14 +77,16 @@ def detectable_mcnemar(n: int, smaller: float, power: float = 0.8, level: float 
     from scipy.optimize import brentq
     from scipy.stats import binom
 
-    counts, q = np.arange(n + 1), smaller / n
-    # The least number of changes to one side, of so many, with a two-sided p within the level; more than all: never.
-    needed = binom.isf(level / 2, counts, 0.5) + 1
-    needed = np.where(2 * binom.sf(needed - 1, counts, 0.5) > level, needed + 1, needed)
+    q = smaller / n
 
     def gap(difference: float) -> float:
         changed = 2 * q + difference
         side = (q + difference) / changed if changed else 0.5
+        # Of how many pairs can change all but 2e-12 of what is probable.
+        counts = np.arange(max(binom.ppf(1e-12, n, changed), 0), binom.isf(1e-12, n, changed) + 1)
+        # The fewest changes to one side, of so many, with a two-sided p within the level; more than all: never.
+        needed = binom.isf(level / 2, counts, 0.5) + 1
+        needed = np.where(2 * binom.sf(needed - 1, counts, 0.5) > level, needed + 1, needed)
         found = binom.sf(needed - 1, counts, side) + binom.sf(needed - 1, counts, 1 - side)
         return float(binom.pmf(counts, n, changed) @ found) - power
 
