@@ -10,7 +10,7 @@ import importlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
 from operator import itemgetter
 from textwrap import indent
 from typing import Any
@@ -22,6 +22,7 @@ from ..config import read_yaml
 from ..stats.intervals import (
     MIN_CLUSTERS,
     Interval,
+    Span,
     cluster_sums,
     clusters_of,
     contrast,
@@ -42,6 +43,8 @@ Answers = Mapping[tuple[str, str], Answer]
 Replies = Mapping[str, Judgment]
 #: The trials of a stage, as far as replies so far determine them; published answers make the stage of answers empty.
 Stage = Callable[[str, Experiment, Sequence[Question], Replies, Answers | None], list[Trial]]
+#: Numbers as they are measured: id, place and interval, and what such a number can be where its unit does not say it.
+Numbers = Iterable[Estimate | tuple[str, Mapping[str, str], Interval] | tuple[str, Mapping[str, str], Interval, Span]]
 #: What intervals of published counts take for granted.
 INDEPENDENT = "counts, independence assumed"
 #: The name of a test of values of -1, 0 and 1, one a question.
@@ -164,6 +167,27 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
 # --- what is measured -------------------------------------------------------------------------------------------------
 
 
+def estimator(module: str, data: str = "") -> Callable[[Callable[..., Numbers]], Callable[..., list[Estimate]]]:
+    """Makes of a function that yields numbers one that lists them as Estimates, in the units that `module` declares.
+
+    `data` says where the verdicts are from; without it the new function takes that as its second argument.
+    """
+
+    def decorate(measured: Callable[..., Numbers]) -> Callable[..., list[Estimate]]:
+        @wraps(measured)
+        def estimates(*given: Any, **settings: Any) -> list[Estimate]:
+            source, given = (data, given) if data else (given[1], (given[0], *given[2:]))
+            declared = declared_by(module)
+            return [
+                each if isinstance(each, Estimate) else estimate(*each[:3], source, declared[each[0]].unit, *each[3:])
+                for each in measured(*given, **settings)
+            ]
+
+        return estimates
+
+    return decorate
+
+
 def tidy(judgments: Iterable[Judgment], answers: Answers, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """One row a verdict with what its Trial's `where` says; `verdict` is missing where none could be read.
 
@@ -240,21 +264,16 @@ def span(shares: Sequence[float], unit: str = "%") -> str:
     return f"{' to '.join(ends)} {unit}"
 
 
-def published_rate(id: str, where: Mapping[str, str], k: int, n: int) -> Estimate:
+def counted_share(k: int, n: int) -> Interval:
     """A published share, k of n, with Wilson's interval."""
     interval = wilson(k, n)
     method = f"Wilson; {INDEPENDENT}" if interval.low == interval.low else interval.method
-    return estimate(id, where, replace(interval, method=method, clusters=0), "published")
+    return replace(interval, method=method, clusters=0)
 
 
-def published_value(id: str, where: Mapping[str, str], value: float, n: int, unit: str, why: str) -> Estimate:
-    """A published number that has no interval, and why."""
-    return Estimate(id, dict(where), value, n=n, unit=unit, method=why, data="published")
-
-
-def published_count(id: str, where: Mapping[str, str], value: float, n: int) -> Estimate:
-    """A published count, of n."""
-    return published_value(id, where, float(value), n, "count", "counted")
+def bare(value: float, n: int, why: str = "counted") -> Interval:
+    """A published number of n that has no interval, and why: by default it is a count."""
+    return no_interval(value, n, 0, why)
 
 
 def worst_case(value: float, n: int, questions: int) -> Interval:
@@ -263,25 +282,19 @@ def worst_case(value: float, n: int, questions: int) -> Interval:
     return t_interval(value, math.sqrt((1 - value**2) / questions), questions - 1, n, questions, why)
 
 
-def estimate_means(
-    id: str,
-    frame: pd.DataFrame,
-    values: pd.Series,
-    data: str,
-    unit: str = "pp",
-    by: Sequence[str] = ("judge",),
-    null: float | None = 0.0,
-    **more: Any,
-) -> list[Estimate]:
-    """The mean of `values`, NaN where a row has none, for each place in `frame`; `where` has the columns `by`.
+def by_place(
+    id: str, frame: pd.DataFrame, by: Sequence[str], interval: Callable[[pd.DataFrame], Interval], **where: str
+) -> Numbers:
+    """The interval of the rows of each place in `frame`; its `where` has the columns `by`, and `where`."""
+    for place, rows in frame.groupby([*by], observed=True, sort=True):
+        yield id, dict(zip(by, map(str, place), strict=True)) | where, interval(rows)
 
-    `null` and `more` as in `mean_interval`.
-    """
-    found = []
-    for place, rows in frame.groupby([*by], observed=True):
-        interval = mean_interval(rows, values[rows.index], null=null, **more)
-        found.append(estimate(id, dict(zip(by, map(str, place), strict=True)), interval, data, unit))
-    return found
+
+def mean_by_place(
+    id: str, frame: pd.DataFrame, values: pd.Series, by: Sequence[str] = ("judge",), **more: Any
+) -> Numbers:
+    """The mean of `values`, NaN where a row has none, for each place in `frame`; `more` as in `mean_interval`."""
+    return by_place(id, frame, by, lambda rows: mean_interval(rows, values[rows.index], **more))
 
 
 def label_mass(id: str, frame: pd.DataFrame, data: str, by: Sequence[str] = ("judge",)) -> list[Estimate]:
@@ -292,13 +305,15 @@ def label_mass(id: str, frame: pd.DataFrame, data: str, by: Sequence[str] = ("ju
     """
     if "label_mass" not in frame:
         return []
-    rows, found = frame[(frame["outcome"] == "ok") & frame[["top_logprobs", "label_mass"]].notna().any(axis=1)], []
-    for each in estimate_means(id, rows, rows["label_mass"], data, "rate", by, null=None, reason="none could be read"):
-        mine = rows[(rows[[*by]].astype(str) == pd.Series(each.where)).all(axis=1)]
+    rows = frame[(frame["outcome"] == "ok") & frame[["top_logprobs", "label_mass"]].notna().any(axis=1)]
+
+    def mass(mine: pd.DataFrame) -> Interval:
+        interval = mean_interval(mine, mine["label_mass"], reason="none could be read")
         bound = int(mine["at_bound"].sum()) if "at_bound" in mine else 0
         counts = f"{mine['label_mass'].isna().sum()} of {len(mine)} verdicts without log-probabilities"
-        found.append(replace(each, method=f"{each.method}; {counts}, {bound} with a label at the most it can have"))
-    return found
+        return replace(interval, method=f"{interval.method}; {counts}, {bound} with a label at the most it can have")
+
+    return [estimate(*each, data) for each in by_place(id, rows, by, mass)]  # type: ignore
 
 
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
