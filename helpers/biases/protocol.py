@@ -15,6 +15,7 @@ from operator import itemgetter
 from textwrap import indent
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from .. import prompts
@@ -23,6 +24,7 @@ from ..stats.intervals import (
     MIN_CLUSTERS,
     Interval,
     Span,
+    Sums,
     cluster_sums,
     clusters_of,
     contrast,
@@ -167,21 +169,27 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
 # --- what is measured -------------------------------------------------------------------------------------------------
 
 
-def estimator(module: str, data: str = "") -> Callable[[Callable[..., Numbers]], Callable[..., list[Estimate]]]:
+def estimator(
+    module: str, data: str = "", cluster: str = "question"
+) -> Callable[[Callable[..., Numbers]], Callable[..., list[Estimate]]]:
     """Makes of a function that yields numbers one that lists them as Estimates, in the units that `module` declares.
 
-    `data` says where the verdicts are from; without it the new function takes that as its second argument.
+    `data` says where the verdicts are from; without it the new function takes that as its second argument. `cluster` is
+    what methods call the unit that varies.
     """
 
     def decorate(measured: Callable[..., Numbers]) -> Callable[..., list[Estimate]]:
         @wraps(measured)
         def estimates(*given: Any, **settings: Any) -> list[Estimate]:
             source, given = (data, given) if data else (given[1], (given[0], *given[2:]))
-            declared = declared_by(module)
-            return [
-                each if isinstance(each, Estimate) else estimate(*each[:3], source, declared[each[0]].unit, *each[3:])
-                for each in measured(*given, **settings)
-            ]
+            declared, found = declared_by(module), list[Estimate]()
+            for each in measured(*given, **settings):
+                if not isinstance(each, Estimate):
+                    id, where, interval, *span = each
+                    interval = replace(interval, method=interval.method.replace("question", cluster))
+                    each = estimate(id, where, interval, source, declared[id].unit, *span)
+                found.append(each)
+            return found
 
         return estimates
 
@@ -251,6 +259,18 @@ def mean_with_flips(
         return interval
     sums = cluster_sums(rows.assign(value=values - null), "value", "question_id")
     return with_sign_flip(interval, sums.numerators[:, 0], seed, level, moved)
+
+
+def contrast_with_flips(
+    sums: Sums, weights: Sequence[float], seed: int, level: float = LEVEL, moved: str = "questions changed"
+) -> Interval:
+    """A weighted sum of rates with the p of sign flips over clusters in place of t's; none without an interval."""
+    interval, w = contrast(sums, weights), np.asarray(weights)
+    if math.isnan(interval.low):
+        return interval
+    used = w != 0
+    share = w[used] / sums.denominators[:, used].mean(axis=0)
+    return with_sign_flip(interval, (sums.numerators[:, used] * share).sum(axis=1), seed, level, moved)
 
 
 def percent(share: float, digits: int = 1) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import MIN_CLUSTERS, NAN, Interval, Span, cluster_sums, clustered, estimate, no_interval
+from ...stats.intervals import MIN_CLUSTERS, NAN, Interval, Span, cluster_sums, clustered, no_interval
 from ...stats.standing import LEVEL
 from ...stats.tests import with_sign_flip
 from ...types import Estimate
+from ..protocol import Numbers, estimator
 
 #: What tells the pairs of one judge on one wording apart from all others.
 CELL = ["source", "judge", "category", "question_id", "wording"]
@@ -224,11 +225,13 @@ def cells(rows: pd.DataFrame, values: np.ndarray, weights: np.ndarray | None = N
             yield Cell(where, x[:, column], d[:, column], int(n[column].sum()))
 
 
-def means(
-    id: str, rows: pd.DataFrame, values: np.ndarray, data: str, unit: str, reason: str, span: Span = None
-) -> list[Estimate]:
-    """The mean of each of the `cells`, in this unit; `reason` says why a cell without a value has none."""
-    return [estimate(id, cell.where, mean_of(cell, reason), data, unit, span) for cell in cells(rows, values)]
+#: What varies in this experiment is the scenario.
+by_scenario = estimator("cognitive", cluster="scenario")
+
+
+def means(id: str, found: Iterable[Cell], reason: str, span: Span = None) -> Numbers:
+    """The mean of each cell; `reason` says why a cell without a value has none."""
+    return ((id, cell.where, mean_of(cell, reason), span) for cell in found)
 
 
 def mean_of(cell: Cell, reason: str, null: float | None = None) -> Interval:
@@ -240,9 +243,8 @@ def mean_of(cell: Cell, reason: str, null: float | None = None) -> Interval:
 
 
 def named(method: str, cell: Cell) -> str:
-    """The method, in the words of scenarios, and the judges that a mean over judges had to leave out."""
-    words = method.replace("question", "scenario")
-    return f"{words}; without {', '.join(cell.without)}, who gave nothing to count" if cell.without else words
+    """The method, and the judges that a mean over judges had to leave out."""
+    return f"{method}; without {', '.join(cell.without)}, who gave nothing to count" if cell.without else method
 
 
 def contributions(cell: Cell) -> np.ndarray:
@@ -259,7 +261,7 @@ def cell_interval(cell: Cell, seed: int, reason: str, level: float = LEVEL) -> I
     """
     interval = mean_of(cell, reason, null=0.0)
     if interval.clusters < MIN_CLUSTERS:
-        return replace(interval, p=NAN)
+        return interval
     return with_sign_flip(interval, contributions(cell), seed, level, "scenarios moved")
 
 

@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 from ...stats.bootstrap import bca
-from ...stats.intervals import MIN_CLUSTERS, no_interval
+from ...stats.intervals import MIN_CLUSTERS, NAN, Interval, no_interval
 from ...stats.power import detectable_effect
 from ...stats.standing import size
 from ...stats.tests import benjamini_hochberg, deal_counts, deal_groups, discordance
 from ...types import Estimate
 from ...words import p_text, sentence
 from ...words.numbers import text_of
-from ..protocol import INDEPENDENT, published_count, published_value
+from ..protocol import INDEPENDENT, Numbers, bare, estimator
 from ..top_choice import defended, rates
 from ..top_choice.rates import SPREADS, from_margins, from_top1_counts, pooled_counts
 from .asked import CONTROL
@@ -59,7 +59,8 @@ def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimat
         yield from in_group(metrics, hint)
 
 
-def spread_change(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
+@estimator("hinting")
+def spread_change(frame: pd.DataFrame, seed: int) -> Numbers:
     """How much each hint changes each metric of spread against blind, in pp, questions paired (`where`: hint, metric).
 
     BCa over questions at a level that holds for the confirmatory hints and all metrics together (Bonferroni).
@@ -81,7 +82,7 @@ def spread_change(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimat
                 statistic = rates.statistic_of(both, metric, columns)
                 interval = bca(x, d, partial(_difference, statistic), number, RESAMPLES, level)
                 interval = replace(interval, n=n, method=f"{interval.method}, {level:.1%} ({family} together)")
-            yield rates.estimate("spread_change", {"hint": hint, "metric": metric}, interval, data, "pp")
+            yield "spread_change", {"hint": hint, "metric": metric}, interval
 
 
 def _difference(statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
@@ -129,7 +130,8 @@ _CAPTIONS = {
 Rows = Mapping[str, Mapping[str, float]]
 
 
-def chance(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
+@estimator("hinting")
+def chance(frame: pd.DataFrame, seed: int) -> Numbers:
     """How far the lowest group of each metric and category lies below the mean of all groups, and how far by chance.
 
     `group_gap` (`where`: metric or category, and side: lowest, of metrics also highest), in pp; `group_gap_by_chance`:
@@ -145,23 +147,22 @@ def chance(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
         x, d, columns = sums
         statistic, n = rates.statistic_of(part, metric, columns), _judgments(d, metric, columns)
         dealt = deal_groups(x, d, statistic, seed + number, DRAWS if len(x) >= MIN_CLUSTERS else 0)
-        yield from gaps(where, statistic(x.sum(axis=0) / d.sum(axis=0)), dealt, n, len(x), _DEALT, data)
+        yield from gaps(where, statistic(x.sum(axis=0) / d.sum(axis=0)), dealt, n, len(x), _DEALT)
 
 
 def gaps(
-    where: Mapping[str, str], observed: np.ndarray, dealt: np.ndarray, n: int, clusters: int, method: str, data: str
-) -> Iterator[Estimate]:
+    where: Mapping[str, str], observed: np.ndarray, dealt: np.ndarray, n: int, clusters: int, method: str
+) -> Numbers:
     """`chance` of one row, from its value in each group, (groups,), and the same dealt anew, (draws, groups)."""
     for side, sign in (("lowest", 1), ("highest", -1))[: 2 if "metric" in where else 1]:
         gap, draws = (sign * each.mean(axis=-1) - (sign * each).min(axis=-1) for each in (observed, dealt))
         draws = draws[~np.isnan(draws)]
         p = (1 + (draws >= gap - SAME).sum()) / (1 + len(draws)) if len(draws) else math.nan
-        mean, low, high = (draws.mean(), *np.quantile(draws, (0.025, 0.975))) if len(draws) else [math.nan] * 3
-        place, common = {**where, "side": side}, dict[str, Any](n=n, clusters=clusters, unit="sd_pp", data=data)
+        by_chance = (draws.mean(), *np.quantile(draws, (0.025, 0.975))) if len(draws) else [NAN] * 3
         why = method if len(draws) else f"not dealt anew below {MIN_CLUSTERS} questions"
-        yield Estimate("group_gap", place, float(gap), method="bare difference", p=float(p), **common)
-        bounds = (float(mean), float(low), float(high))
-        yield Estimate("group_gap_by_chance", place, *bounds, method=why, **common)
+        place = {**where, "side": side}
+        yield "group_gap", place, replace(no_interval(gap, n, clusters, "bare difference"), p=float(p))
+        yield "group_gap_by_chance", place, Interval(*map(float, by_chance), NAN, n, clusters, why)
 
 
 # --- which group is lowest --------------------------------------------------------------------------------------------
@@ -355,7 +356,8 @@ NO_PAIRS = "no interval: the pairing of the groups is not published"
 DEALT = f"votes dealt anew among the groups; {INDEPENDENT}"
 
 
-def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> list[Estimate]:
+@estimator("hinting", "published")
+def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> Numbers:
     """All estimates that the counts of the hinted groups, and of experiment 1 for the blind one, determine.
 
     `published` and `blind` are the two experiments' published/counts.yaml. Consistency over judges only where a group's
@@ -367,29 +369,38 @@ def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> li
     blind_first = {vendor: sum(row[vendor] for row in pooled.values()) for vendor in pooled}
     every = {**published["top1_by_group"]["counts"], CONTROL: blind_first}
     n, total = published["own_top1_by_group"]["judgments_per_vendor"], published["top1_by_group"]["judgments_per_group"]
-    found: list[Estimate] = []
+    rows: dict[tuple[str, str], dict[str, float]] = {}
     for hint in (CONTROL, *CONFIRMATORY):
-        found += in_group(from_margins({vendor: (count, n) for vendor, count in own[hint].items()}, every[hint]), hint)
+        found = from_margins({vendor: (count, n) for vendor, count in own[hint].items()}, every[hint])
         if hint in judges:
-            found += in_group(
-                [e for e in from_top1_counts(judges[hint]) if e.id in ("top1_rate", "consistency_judges")], hint
-            )
-    found += _categories(published["own_top1_by_category"])
-    found += [published_count("judgments", {"hint": hint}, sum(row.values()), total) for hint, row in every.items()]
-    by_hint = {hint: {vendor: count / n for vendor, count in counts.items()} for hint, counts in own.items()}
-    found += [each for hint in CONFIRMATORY for each in _changes(by_hint[hint], by_hint[CONTROL], hint, n)]
-    found += _chance(own, every, n, total)
-    n = published["own_top1_by_category"]["judgments_per_cell"]
-    for number, (category, row) in enumerate(published["own_top1_by_category"]["counts"].items()):
-        votes = np.array([[count, n - count] for count in row.values()])
-        shares, dealt = (each[..., 0] / n for each in (votes, deal_counts(votes, number, DRAWS)))
-        found += gaps({"category": category}, shares, dealt, n * len(row), 0, DEALT, "published")
-    return [*found, *ranks(found)]
+            found += [e for e in from_top1_counts(judges[hint]) if e.id in ("top1_rate", "consistency_judges")]
+        for at, values in rows_of(in_group(found, hint)).items():
+            rows.setdefault(at, {}).update(values)
+        yield from in_group(found, hint)
+    cells, block = published["own_top1_by_category"]["judgments_per_cell"], published["own_top1_by_category"]["counts"]
+    for category, row in block.items():
+        rows[CATEGORY, category] = {hint: count / cells for hint, count in row.items()}
+        for hint, share in rows[CATEGORY, category].items():
+            yield CATEGORY, {"category": category, "hint": hint}, bare(share, cells, f"no interval; {INDEPENDENT}")
+    yield from (("judgments", {"hint": hint}, bare(sum(row.values()), total)) for hint, row in every.items())
+    for hint in CONFIRMATORY:
+        changes = {vendor: count / n - own[CONTROL][vendor] / n for vendor, count in own[hint].items()}
+        yield from (
+            (("hint_change", {"hint": hint, "vendor": v}, bare(x, 2 * n, NO_PAIRS)) for v, x in changes.items())
+        )
+        average = bare(fmean(changes.values()), 2 * n * len(changes), NO_PAIRS)
+        yield "hint_change", {"hint": hint, "vendor": "average"}, average
+    yield from _chance(own, every, n, total)
+    for number, (category, row) in enumerate(block.items()):
+        votes = np.array([[count, cells - count] for count in row.values()])
+        shares, dealt = (each[..., 0] / cells for each in (votes, deal_counts(votes, number, DRAWS)))
+        yield from gaps({"category": category}, shares, dealt, cells * len(row), 0, DEALT)
+    yield from _ranks(rows)
 
 
 def _chance(
     own: Mapping[str, Mapping[str, int]], every: Mapping[str, Mapping[str, int]], n: int, total: int
-) -> Iterator[Estimate]:
+) -> Numbers:
     """`groups.chance` of the metrics, from counts: votes are dealt anew to the groups, as if they were independent."""
     firsts, shares = (np.array([[*row.values()] for row in counts.values()]) for counts in (own, every))
     votes = [np.stack([column, n - column], axis=1) for column in firsts.T]
@@ -398,43 +409,21 @@ def _chance(
     for metric in ("average_self_bias", "deviation_from_expected", "balance", "consistency_vendors"):
         statistic = rates.statistic(metric, [1 / len(votes)] * len(votes))
         observed, dealt = map(statistic, overall if metric == "balance" else by_vendor)
-        yield from gaps({"metric": metric}, observed, dealt, total * len(own), 0, DEALT, "published")
+        yield from gaps({"metric": metric}, observed, dealt, total * len(own), 0, DEALT)
 
 
-def _categories(block: Mapping[str, Any]) -> list[Estimate]:
-    n = block["judgments_per_cell"]
-    id, why = "category_average_self_bias", f"no interval; {INDEPENDENT}"
-    return [
-        published_value(id, {"category": category, "hint": hint}, count / n, n, "rate", why)
-        for category, row in block["counts"].items()
-        for hint, count in row.items()
-    ]
-
-
-def _changes(hinted: Mapping[str, float], blind: Mapping[str, float], hint: str, n: int) -> list[Estimate]:
-    changes = {vendor: rate - blind[vendor] for vendor, rate in hinted.items()}
-    changes["average"] = fmean(changes.values())
-    return [
-        published_value("hint_change", {"hint": hint, "vendor": vendor}, change, judged, "pp", NO_PAIRS)
-        for vendor, change in changes.items()
-        for judged in [2 * n * (len(hinted) if vendor == "average" else 1)]
-    ]
-
-
-def ranks(estimates: Sequence[Estimate]) -> Iterator[Estimate]:
+def _ranks(rows: Mapping[tuple[str, str], Mapping[str, float]]) -> Numbers:
     """Which groups have the lowest and the highest value of a row, and how many share the lowest, as counts.
 
     `is_lowest`, `is_highest` (`where`: row, hint; 1 or 0) and `lowest_groups` (`where`: row); a row is a metric or a
     category. Only rows that all groups have.
     """
-    for (_, row), values in rows_of(estimates).items():
-        if len(values) < 1 + len(CONFIRMATORY):
-            continue
-        least, most = lowest(values), highest(values)
-        yield published_count("lowest_groups", {"row": row}, len(least), len(values))
-        for id, chosen in (("is_lowest", least), ("is_highest", most)):
-            places = {hint: {"row": row, "hint": hint} for hint in values}
-            yield from (published_count(id, at, hint in chosen, len(values)) for hint, at in places.items())
+    for (_, row), values in rows.items():
+        if len(values) > len(CONFIRMATORY):
+            least, most = lowest(values), highest(values)
+            yield "lowest_groups", {"row": row}, bare(len(least), len(values))
+            for id, chosen in (("is_lowest", least), ("is_highest", most)):
+                yield from ((id, {"row": row, "hint": hint}, bare(hint in chosen, len(values))) for hint in values)
 
 
 def totals(estimates: Sequence[Estimate]) -> dict[str, tuple[int, int]]:

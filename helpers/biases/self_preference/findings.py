@@ -19,7 +19,7 @@ from ...types import Estimate
 from ...words import CardLine, Conclusion, Headline, card_line, clause, counted, lines, p_text, say, sentence
 from ...words.numbers import declared_by, text_of
 from ..planted import Asked, Planted, planted_table, win_chance
-from ..protocol import percent, published_count, published_rate, published_value
+from ..protocol import Numbers, bare, counted_share, estimator, percent
 from .measured import PRIMARY, confirmatory, find, primary_dose
 
 RATE = "harmful_self_preference_rate"
@@ -296,20 +296,39 @@ def pooled(table: pd.DataFrame) -> pd.DataFrame:
     return _followed(sums)
 
 
-def from_published(published: Mapping[str, Any]) -> list[Estimate]:
+@estimator("self_preference", "published")
+def from_published(published: Mapping[str, Any]) -> Numbers:
     """All numbers that the counts in published/counts.yaml determine: of each run, of its pairs, and in total."""
     table = runs(published)
-    found = [each for row in table.to_dict("records") for each in _rates(row, ("judge", "opponent"))]
-    total = pooled(table)
-    found += [each for row in total.to_dict("records") for each in _rates(row)]
-    found += [*_changes(total), *_falls(table, total), *_retention(published)]
-    return [*found, *_generators(published), *_code_pairs(published)]
-
-
-def _rates(row: Mapping[str, Any], extra: Sequence[str] = ()) -> list[Estimate]:
-    where = {"run": row["run"], "records": row["records_are"], "phase": row["phase"], **{k: row[k] for k in extra}}
-    counted = published_count("published_records", where, row["records"], row["records"])
-    return [counted, *(published_rate(id, where, row[k], row[n]) for id, k, n in RATES)]
+    total, keys = pooled(table), {"run": "run", "records_are": "records", "phase": "phase"}
+    for rows, extra in ((table, {"judge": "judge", "opponent": "opponent"}), (total, {})):
+        for row in rows.to_dict("records"):
+            where = {name: row[column] for column, name in (keys | extra).items()}
+            yield "published_records", where, bare(row["records"], row["records"])
+            yield from ((id, where, counted_share(row[k], row[n])) for id, k, n in RATES)
+    for (run, records), before, after in _phases(total):
+        why = NO_PAIRS if before["records"] == after["records"] else OTHERS
+        for id, k, n in RATES:
+            change = bare(after[k] / after[n] - before[k] / before[n], before[n] + after[n], why)
+            yield "published_change", {"rate": id, "run": run, "records": records}, change
+    # In how many pairs of judge and opponent the accuracy fell, where the same pairs of answers were judged twice.
+    for (run, records), before, after in _phases(total):
+        if before["records"] == after["records"]:
+            both = _phases(table, "judge", "opponent")
+            fell = [then["right"] < first["right"] for key, first, then in both if key[:2] == (run, records)]
+            yield "accuracy_falls", {"run": run, "records": records}, bare(sum(fell), len(fell))
+    block = published["retention"]
+    for row in block["counts"]:
+        where = {"run": block["run"], "judge": row["judge"], "opponent": row["opponent"]}
+        yield "published_retention", where, counted_share(row["kept"], row["pairs"])
+    block = published["generators"]
+    for model, row in block["counts"].items():
+        yield "generator_accuracy", {"model": model}, counted_share(row["correct"], row["evaluated"])
+        yield "generator_accuracy_all", {"model": model}, counted_share(row["correct"], block["questions"])
+        yield "generator_skipped", {"model": model}, bare(row["skipped"], block["questions"])
+    block = published["code_pairs"]
+    counts = {**block["counts"], "any": sum(block["counts"].values()), "own_wrong_edited": block["own_wrong_edited"]}
+    yield from (("code_pairs", {"right": right}, bare(each, counts["any"])) for right, each in counts.items())
 
 
 def _phases(table: pd.DataFrame, *more: str) -> Iterator[tuple[tuple[str, ...], pd.Series, pd.Series]]:
@@ -317,47 +336,6 @@ def _phases(table: pd.DataFrame, *more: str) -> Iterator[tuple[tuple[str, ...], 
     for key, rows in table.groupby(["run", "records_are", *more], sort=False):
         before, after = (rows[rows["phase"] == phase].iloc[0] for phase in ("before", "after"))
         yield key, before, after
-
-
-def _changes(total: pd.DataFrame) -> Iterator[Estimate]:
-    for (run, records), before, after in _phases(total):
-        for id, k, n in RATES:
-            where = {"rate": id, "run": run, "records": records}
-            change = after[k] / after[n] - before[k] / before[n]
-            why = NO_PAIRS if before["records"] == after["records"] else OTHERS
-            yield published_value("published_change", where, change, int(before[n] + after[n]), "pp", why)
-
-
-def _falls(table: pd.DataFrame, total: pd.DataFrame) -> list[Estimate]:
-    """In how many pairs of judge and opponent the accuracy fell, where the same pairs of answers were judged twice."""
-    fell: dict[tuple[str, ...], list[bool]] = {}
-    for key, before, after in _phases(table, "judge", "opponent"):
-        fell.setdefault(key[:2], []).append(after["right"] < before["right"])
-    twice = [key for key, before, after in _phases(total) if before["records"] == after["records"]]
-    places = {key: dict(zip(("run", "records"), key, strict=True)) for key in twice}
-    return [published_count("accuracy_falls", at, sum(fell[key]), len(fell[key])) for key, at in places.items()]
-
-
-def _retention(published: Mapping[str, Any]) -> Iterator[Estimate]:
-    block = published["retention"]
-    for row in block["counts"]:
-        where = {"run": block["run"], "judge": row["judge"], "opponent": row["opponent"]}
-        yield published_rate("published_retention", where, row["kept"], row["pairs"])
-
-
-def _generators(published: Mapping[str, Any]) -> Iterator[Estimate]:
-    block = published["generators"]
-    for model, row in block["counts"].items():
-        where = {"model": model}
-        yield published_rate("generator_accuracy", where, row["correct"], row["evaluated"])
-        yield published_rate("generator_accuracy_all", where, row["correct"], block["questions"])
-        yield published_count("generator_skipped", where, row["skipped"], block["questions"])
-
-
-def _code_pairs(published: Mapping[str, Any]) -> list[Estimate]:
-    block = published["code_pairs"]
-    counts = {**block["counts"], "any": sum(block["counts"].values()), "own_wrong_edited": block["own_wrong_edited"]}
-    return [published_count("code_pairs", {"right": right}, each, counts["any"]) for right, each in counts.items()]
 
 
 #: The report of this run does not say that the pairs it kept are among the others, as the other run's does.
