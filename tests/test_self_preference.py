@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.biases.protocol import find
 from helpers.biases.self_preference import items, measured
 from helpers.biases.self_preference.findings import contrasts, finding
-from helpers.biases.self_preference.measured import find, measure
+from helpers.biases.self_preference.measured import measure
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import holm
 from helpers.types import Estimate

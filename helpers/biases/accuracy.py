@@ -32,7 +32,7 @@ from ..stats.tests import holm
 from ..types import Estimate
 from ..words import LEVEL, lines
 from ..words.numbers import text_of
-from .protocol import Numbers, bare, by_source, conclusions, estimator, span
+from .protocol import Numbers, bare, by_source, conclusions, estimator, pick, span
 
 VOTE_COLUMNS = ("question_id", "pair", "voter", "kind", "verdict", "outcome")
 VERDICTS = ("first", "tie", "second")
@@ -120,13 +120,11 @@ def _check_columns(table: pd.DataFrame, columns: Sequence[str], what: str, share
 
 def _check_votes(votes: pd.DataFrame) -> None:
     _check_columns(votes, VOTE_COLUMNS, "votes")
-    odd = sorted({str(kind) for kind in votes["kind"]} - {"judge", "person"})
-    if odd:
-        raise ValueError(f"column 'kind' holds {', '.join(odd)}; expected judge or person")
-    given = votes["verdict"].dropna()
-    strange = sorted({str(verdict) for verdict in given} - set(VERDICTS))
-    if strange:
-        raise ValueError(f"column 'verdict' holds {', '.join(strange)}; expected {', '.join(VERDICTS)}, or nothing")
+    said = {"kind": (votes["kind"], ("judge", "person"), "judge or person")}
+    said["verdict"] = (votes["verdict"].dropna(), VERDICTS, f"{', '.join(VERDICTS)}, or nothing")
+    for name, (words, valid, expected) in said.items():
+        if odd := sorted({*map(str, words)} - {*valid}):
+            raise ValueError(f"column {name!r} holds {', '.join(odd)}; expected {expected}")
     empty = votes[(votes["kind"] == "person") & votes["verdict"].isna()]
     if len(empty):
         first = empty.iloc[0]
@@ -496,7 +494,7 @@ def published_finding(estimates: Sequence[Estimate]) -> str:
 
     `estimates` is what `published` makes of published/counts.yaml.
     """
-    by = {name: [each for each in estimates if each.where["source"] == name] for name in ("LLMBar", "PandaLM")}
+    by = {name: pick(estimates, source=name) for name in ("LLMBar", "PandaLM")}
     prompts = conclusions("accuracy", by["LLMBar"], "gold_accuracy_difference")
     stand = lines([each for each in prompts if each.verdict == "bias"]) or "- none"
     ids = ["gold_accuracy", "gold_unreadable_share", "gold_accuracy_as_printed", "gold_accuracy_difference"]
@@ -521,8 +519,7 @@ def published_finding(estimates: Sequence[Estimate]) -> str:
 
 def _adversarial(estimates: Sequence[Estimate]) -> str:
     """Judges on easy instances and on those made to mislead."""
-    by = [each for each in estimates if each.id == "gold_accuracy_by_category"]
-    easy, hard = ([each for each in by if each.where["category"] == name] for name in ("Natural", POOLED))
+    easy, hard = (pick(estimates, "gold_accuracy_by_category", category=name) for name in ("Natural", POOLED))
     if not hard:
         return ""
     sure = [each for each, p in zip(hard, holm([each.p for each in hard]), strict=True) if p < LEVEL]
@@ -543,9 +540,8 @@ def _adversarial(estimates: Sequence[Estimate]) -> str:
 
 def _labels(estimates: Sequence[Estimate]) -> str:
     """Why verdicts are not corrected by these votes, and what agreement does not show."""
-    shares = [each for each in estimates if each.id == "labelled_share"]
     spread = ""
-    if shares:
+    if shares := pick(estimates, "labelled_share"):
         source, covered = shares[0].where["source"], span([each.value for each in shares])
         spread = text_of("accuracy", "no_sample").format(source=source, shares=covered) + " "
     return f"**Limits.** {spread}{text_of('accuracy', 'limits')}"

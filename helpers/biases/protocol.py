@@ -105,12 +105,14 @@ def compare_texts(
 def interleave(trials: Iterable[Trial], seed: int, *keys: str) -> list[Trial]:
     """The trials in one random order drawn by the seed, so that no condition is always the earlier one.
 
-    `keys` of `where` tell apart the trials of one question, judge, condition and repeat.
+    `keys` of `where`, and what is "shown", tell apart the trials of one question, judge, condition and repeat.
     """
 
     def lot(trial: Trial) -> str:
-        drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat)
-        return short_hash(seed, "interleaved", *drawn, *(trial.where[key] for key in keys), digits=16)
+        drawn: list[Any] = [trial.question_id, trial.judge.name, trial.condition, trial.request.repeat]
+        for key in keys:
+            drawn += trial.shown if key == "shown" else [trial.where[key]]
+        return short_hash(seed, "interleaved", *drawn, digits=16)
 
     return sorted(trials, key=lot)
 
@@ -360,6 +362,17 @@ def conclusions(module: str, estimates: Iterable[Estimate], *ids: str) -> list[C
     found = conclude((each for each in estimates if each.id in declared), declared, smallest_effect)
     chosen = ids or [id for id, about in declared.items() if about.family]
     return [each for id in chosen for each in found if each.estimate.id == id]
+
+
+def pick(estimates: Iterable[Estimate], *ids: str, **where: str) -> list[Estimate]:
+    """The estimates with one of these ids (with any, without ids) whose places hold these values."""
+    chosen = (each for each in estimates if not ids or each.id in ids)
+    return [each for each in chosen if all(each.where.get(key) == value for key, value in where.items())]
+
+
+def find(estimates: Iterable[Estimate], id: str, **where: str) -> Estimate | None:
+    """The one estimate with this id and just this place; None where there is none."""
+    return next((each for each in pick(estimates, id, **where) if len(each.where) == len(where)), None)
 
 
 def confirmatory(module: str, estimates: Iterable[Estimate]) -> list[tuple[list[Estimate], int]]:

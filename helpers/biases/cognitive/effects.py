@@ -25,12 +25,11 @@ import numpy as np
 import pandas as pd
 
 from ...stats.intervals import NAN, Interval, clusters_of, no_interval, t_interval
-from ...stats.standing import BY
+from ...stats.standing import BY, LEVEL
 from ...stats.tests import mcnemar_exact
 from ..protocol import Numbers
 from .averages import (
     CELL,
-    LEVEL,
     Cell,
     by_scenario,
     cell_interval,

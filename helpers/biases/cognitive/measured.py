@@ -202,7 +202,7 @@ def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], in
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
     """A row a bias, the mean over models, then a row a bias and model."""
     truths, traits = _truths(asked), {judge.name: judge.traits for judge in asked.experiment.judges}
-    effects = [each for each in estimates if each.id == "bias_effect" and place(each.where) in truths]
+    effects = [each for each in protocol.pick(estimates, "bias_effect") if place(each.where) in truths]
     for each in sorted(effects, key=lambda each: "judge" in each.where):
         bias, judge = each.where["bias"], each.where.get("judge", "")
         strengths = [traits[name].get("biases", {}).get(bias, 0.0) for name in ([judge] if judge else traits)]

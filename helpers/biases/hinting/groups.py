@@ -20,7 +20,7 @@ from ...stats.tests import benjamini_hochberg, deal_counts, deal_groups, discord
 from ...types import Estimate
 from ...words import p_text, sentence
 from ...words.numbers import text_of
-from ..protocol import INDEPENDENT, Numbers, bare, estimator
+from ..protocol import INDEPENDENT, Numbers, bare, estimator, pick
 from ..top_choice import defended, rates
 from ..top_choice.rates import SPREADS, from_margins, from_top1_counts, pooled_counts
 from .asked import CONTROL
@@ -70,16 +70,14 @@ def spread_change(frame: pd.DataFrame, seed: int) -> Numbers:
     for hint in hints_in(frame):
         both = frame[frame["condition"].isin([hint, CONTROL])]
         for number, metric in enumerate(SPREADS, seed):
-            sums = sums_by_group(both, (hint, CONTROL), metric)
-            if sums is None:
+            x, d, columns, statistic, n = rates.rate_sums(both, metric, (hint, CONTROL))
+            if not columns or not (d.sum(axis=0) > 0).all():
                 continue
-            x, d, columns = (*(each.reshape(len(each), -1) for each in sums[:2]), sums[2])
-            n = _judgments(d, metric, columns)
+            x, d = (each.reshape(len(each), -1) for each in (x, d))
             if len(columns) < 2 and metric != "deviation_from_expected":
                 clusters = int((d > 0).any(axis=1).sum())
                 interval = no_interval(math.nan, n, clusters, "one rate alone has no spread")
             else:
-                statistic = rates.statistic_of(both, metric, columns)
                 interval = bca(x, d, partial(_difference, statistic), number, RESAMPLES, level)
                 interval = replace(interval, n=n, method=f"{interval.method}, {level:.1%} ({family} together)")
             yield "spread_change", {"hint": hint, "metric": metric}, interval
@@ -89,19 +87,6 @@ def _difference(statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarra
     """A metric of the first half of the rates less that of the second."""
     first, second = np.split(values, 2, axis=-1)
     return statistic(first) - statistic(second)
-
-
-def sums_by_group(
-    frame: pd.DataFrame, hints: Sequence[str], metric: str
-) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]] | None:
-    """`rates.rate_sums` of these groups; None where none is known, or one has no valid judgment in some group."""
-    x, d, columns = rates.rate_sums(frame, metric, hints)
-    return (x, d, columns) if columns and (d.sum(axis=0) > 0).all() else None
-
-
-def _judgments(d: np.ndarray, metric: str, columns: Sequence[str]) -> int:
-    """How many judgments: balance sets the same ones against every vendor."""
-    return round(d.sum() / (len(columns) if metric == "balance" else 1))
 
 
 AVERAGE, CATEGORY = "average_self_bias", "category_average_self_bias"
@@ -141,11 +126,9 @@ def chance(frame: pd.DataFrame, seed: int) -> Numbers:
     rows = [({"metric": id}, id, frame) for id in METRICS]
     rows += [({"category": str(name)}, AVERAGE, part) for name, part in frame.groupby("category", sort=True)]
     for number, (where, metric, part) in enumerate(rows if len(hints) > 1 else []):
-        sums = sums_by_group(part, hints, metric)
-        if sums is None or len(sums[2]) < (1 if metric in METRICS[:2] else 2):
+        x, d, columns, statistic, n = rates.rate_sums(part, metric, hints)
+        if len(columns) < (1 if metric in METRICS[:2] else 2) or not (d.sum(axis=0) > 0).all():
             continue
-        x, d, columns = sums
-        statistic, n = rates.statistic_of(part, metric, columns), _judgments(d, metric, columns)
         dealt = deal_groups(x, d, statistic, seed + number, DRAWS if len(x) >= MIN_CLUSTERS else 0)
         yield from gaps(where, statistic(x.sum(axis=0) / d.sum(axis=0)), dealt, n, len(x), _DEALT)
 
@@ -296,15 +279,15 @@ def _not_mitigating(estimates: Sequence[Estimate], choice: Sequence[str]) -> str
     """Why no truthful group can be recommended against self-preference; "" where the chosen ones can."""
     if not choice:
         return "no hint that tells the truth is lower than blind"
-    average = [each for each in estimates if each.id == "hint_effect" and each.where["vendor"] == "average"]
+    average = pick(estimates, "hint_effect", vendor="average")
     effects = {each.where["hint"]: each for each in average if each.where["hint"] in choice}
     if not effects:
         return "nothing pairs the groups"
     shown = conclusions(estimates)
     if not all(hint in effects and shown.get(hint) == "different" and effects[hint].value < 0 for hint in choice):
         return "its difference to blind is not shown"
-    excess = [each for each in estimates if each.id == "excess_self_preference"]
-    if not any(each.low > 0 for each in excess if each.where["hint"] == CONTROL):
+    excess = pick(estimates, "excess_self_preference")
+    if not any(each.low > 0 for each in pick(excess, hint=CONTROL)):
         return "blind judges are not shown to prefer their own"
     if any(each.high < 0 for each in excess if each.where["hint"] in choice):
         return "it turns judges against their own"
@@ -315,8 +298,7 @@ def _not_disrupted(estimates: Sequence[Estimate], metric: str, groups: Sequence[
     """Why it is not shown that judges of these groups differ more than blind ones; "" where it is."""
     if CONTROL in groups:
         return "no hint makes judges differ more"
-    places = [{"hint": hint, "metric": metric} for hint in groups]
-    changes = [each for each in estimates if each.id == "spread_change" and dict(each.where) in places]
+    changes = [each for each in pick(estimates, "spread_change", metric=metric) if each.where["hint"] in groups]
     if not changes:
         return "nothing pairs the groups"
     return "" if all(each.low > 0 for each in changes) else "its difference to blind is not shown"
@@ -336,7 +318,7 @@ def recommended(estimates: Sequence[Estimate]) -> str:
 
 def chance_words(estimates: Sequence[Estimate]) -> str:
     """How many lowest groups lie further below the others than the lowest of so many groups does by chance; or ""."""
-    tested = [e for e in estimates if e.id == "group_gap" and e.where["side"] == "lowest" and e.p == e.p]
+    tested = [each for each in pick(estimates, "group_gap", side="lowest") if each.p == each.p]
     if not tested:
         return ""
     adjusted = benjamini_hochberg([each.p for each in tested])
@@ -373,7 +355,7 @@ def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> Nu
     for hint in (CONTROL, *CONFIRMATORY):
         found = from_margins({vendor: (count, n) for vendor, count in own[hint].items()}, every[hint])
         if hint in judges:
-            found += [e for e in from_top1_counts(judges[hint]) if e.id in ("top1_rate", "consistency_judges")]
+            found += pick(from_top1_counts(judges[hint]), "top1_rate", "consistency_judges")
         for at, values in rows_of(in_group(found, hint)).items():
             rows.setdefault(at, {}).update(values)
         yield from in_group(found, hint)
@@ -429,8 +411,8 @@ def _ranks(rows: Mapping[tuple[str, str], Mapping[str, float]]) -> Numbers:
 def totals(estimates: Sequence[Estimate]) -> dict[str, tuple[int, int]]:
     """Own-vendor first places and judgments of each published group."""
     found: dict[str, tuple[int, int]] = {}
-    for each in estimates:
-        if each.id == "self_bias" and each.data == "published":
+    for each in pick(estimates, "self_bias"):
+        if each.data == "published":
             own, n = found.get(each.where["hint"], (0, 0))
             found[each.where["hint"]] = own + round(each.value * each.n), n + each.n
     return found
@@ -471,8 +453,8 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
             where = f"p < {LEVEL} if at most {most} of {n} pairs ({most / n:.1%}) changed sides, above if more"
         lines.append(f"- *{hint}*: net change {net:+d} of {n} ({net / n:+.1%}); {where}.".replace("%)", " %)"))
     lines += ["", text_of("hinting", "margins")]
-    effects = [e for e in asked if e.id == "hint_effect" and not math.isnan(e.se) and e.where["hint"] in CONFIRMATORY]
-    changes = [each for each in estimates if each.id == "hint_change"]
+    effects = [e for e in pick(asked, "hint_effect") if not math.isnan(e.se) and e.where["hint"] in CONFIRMATORY]
+    changes = pick(estimates, "hint_change")
     (average, _), (vendor, _) = both = [
         [[e for e in numbers if (e.where["vendor"] == "average") == pooled] for numbers in (effects, changes)]
         for pooled in (True, False)

@@ -281,8 +281,8 @@ def _repeat_rate(again: pd.DataFrame, condition: str) -> tuple[str, dict[str, st
 def changes_words(estimates: list[Estimate]) -> str:
     """How often a hint changes the first place, against how often judges change their mind without any."""
     found = concluded(estimates, "change_rate", "excess_change", "change_rate_repeat")
-    repeats = [e for e in estimates if e.id == "change_rate_repeat" and e.where["condition"] == CONTROL]
-    unknown = [e.method for e in repeats if math.isnan(e.value)]
+    repeats = protocol.pick(estimates, "change_rate_repeat", condition=CONTROL)
+    unknown = [each.method for each in repeats if math.isnan(each.value)]
     points = lines([each for each in found if not math.isnan(each.estimate.value)], "judges")
     why = "How often the same judge changes its mind *without* a hint is not known, so none of these rates is an effect"
     return "\n\n".join([points, *(f"{why} ({method})." for method in unknown)])
@@ -313,15 +313,15 @@ def name_effect(frame: pd.DataFrame, seed: int) -> Numbers:
     missing = [vendor for vendor in expected if vendor not in set(map(str, sums["judge_vendor"].columns))]
     weights = {by: column_weights(sums[by], average=by == "judge_vendor" and not missing) for by in IDS}
     p = _p_values(rows, weights, seed)
-    found = {by: {name: contrast(sums[by], weight) for name, weight in weights[by].items()} for by in IDS}
-    if missing:
-        why = f"no ranking of {', '.join(map(display_name, missing))} judges"
-        found["judge_vendor"]["average"] = no_interval(NAN, len(rows), 0, why)
     for by, id in IDS.items():
-        for name, each in found[by].items():
+        for name, weight in weights[by].items():
+            each = contrast(sums[by], weight)
             if not math.isnan(each.low):
                 each = replace(each, p=p[by, name], method=f"{each.method}; p by dealing the names anew")
             yield id, {by.removeprefix("judge_"): name}, each
+        if missing and by == "judge_vendor":
+            why = f"no ranking of {', '.join(map(display_name, missing))} judges"
+            yield id, {"vendor": "average"}, no_interval(NAN, len(rows), 0, why)
 
 
 def _named(arm: pd.DataFrame) -> pd.DataFrame:
@@ -361,8 +361,7 @@ def _p_values(
 
 def names_words(estimates: Sequence[Estimate]) -> str:
     """What a vendor's name alone does, by the arm in which names are dealt out at random."""
-    average = [each for each in estimates if each.id == "name_effect" and each.where["vendor"] == "average"]
-    if not average:
+    if not (average := protocol.pick(estimates, "name_effect", vendor="average")):
         return "Without the hint *swapped* the effect of a name cannot be told from that of the answer that bears it."
     why = f" ({average[0].method})" * math.isnan(average[0].low)
     mean = f"- {sentence(f'on the average over vendors {average[0]}{why}', average[0].data)}"

@@ -242,9 +242,10 @@ def win_rate(table: pd.DataFrame, features: pd.DataFrame | None = None) -> Numbe
         style = None if features is None else differences(rows, features)
         for weight in WEIGHTS:
             at = where | {"style": "raw", "weight": str(weight)}
-            yield "win_rate", at, weighted(each, each["won"], _weights(each, weight))
+            weights = np.where(each["strong"], float(weight), 1.0)
+            yield "win_rate", at, weighted(each, each["won"], weights)
             if style is not None:
-                yield "win_rate", at | {"style": "controlled"}, controlled(each, style, weight)
+                yield "win_rate", at | {"style": "controlled"}, controlled(each, style, weights)
 
 
 def weighted(rows: pd.DataFrame, values: np.ndarray, weights: np.ndarray) -> Interval:
@@ -254,10 +255,6 @@ def weighted(rows: pd.DataFrame, values: np.ndarray, weights: np.ndarray) -> Int
     codes, _ = pd.factorize(clusters_of(rows), sort=True)
     interval = clustered(np.bincount(codes, values * weights), np.bincount(codes, weights), null=None)
     return replace(interval, n=int((weights > 0).sum()))
-
-
-def _weights(each: pd.DataFrame, weight: int) -> np.ndarray:
-    return np.where(each["strong"], float(weight), 1.0)
 
 
 def differences(rows: pd.DataFrame, features: pd.DataFrame) -> pd.DataFrame:
@@ -277,15 +274,16 @@ def differences(rows: pd.DataFrame, features: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(np.vstack([share, share]), columns=list(STYLE))
 
 
-def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval:
+def controlled(each: pd.DataFrame, style: pd.DataFrame, weights: np.ndarray) -> Interval:
     """The win rate at equal style; no number where the fit has none, with the reason in its method.
 
     Differences are divided by their standard deviations and not centred, so that the intercept is at no difference;
     what no answer has is left out. Standard errors by question (Pustejovsky and Tipton 2018), on the logit scale.
     """
     complete = style.notna().all(axis=1).to_numpy()
-    each, x = each[complete], style.to_numpy()[complete]
-    clusters = clusters_of(each).nunique()
+    each, x, w = each[complete], style.to_numpy()[complete], weights[complete]
+    codes, labels = pd.factorize(clusters_of(each))
+    clusters = len(labels)
     if each.empty:
         return no_interval(NAN, 0, 0, "no style control: length and layout of the answers are not known")
     used = (x != 0).any(axis=0)
@@ -295,29 +293,29 @@ def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval
         reason = f"no style control: the answers differ in {same} by the same everywhere, which may be who wrote them"
         return no_interval(NAN, len(each), clusters, reason)
     design = np.column_stack([np.ones(len(x)), x[:, used] / spread])
-    y, w = each["won"].to_numpy(), _weights(each, weight)
-    problem = fault(design, y)
-    if problem:
+    y = each["won"].to_numpy()
+    if problem := fault(design, y):
         return no_interval(NAN, len(each), clusters, f"no style control: {problem}")
+    from scipy.special import expit
     from statsmodels.genmod import families
     from statsmodels.genmod.generalized_linear_model import GLM
 
     fit = GLM(y, design, family=families.Binomial(), var_weights=w).fit()
     if not fit.converged:
         return no_interval(NAN, len(each), clusters, "no style control: the fit did not converge")
-    codes = pd.factorize(clusters_of(each))[0]
     value = float(fit.params[0])
+    rate = float(expit(value))
     method = METHOD if used.all() else f"{METHOD}; no answer has {' or '.join(np.array(STYLE)[~used])}"
     if clusters < FIT_QUESTIONS:
         reason = f"{method}; no interval of a fit below {FIT_QUESTIONS} questions"
-        return no_interval(_expit(value), len(each), clusters, reason)
+        return no_interval(rate, len(each), clusters, reason)
     # Verdicts on one question may depend on each other in any way.
     fitted = fit.fittedvalues
     information = added(design[:, :, None] * (design * (w * fitted * (1 - fitted))[:, None])[:, None], codes)
     adjusted = adjust_scores(added(design * (w * (y - fitted))[:, None], codes), information)
     at = fitted_interval(value, adjusted, np.eye(design.shape[1])[0], len(each), clusters, method, null=None)
-    rate = _expit(value)
-    return replace(at, value=rate, low=_expit(at.low), high=_expit(at.high), se=at.se * rate * (1 - rate))
+    low, high = (float(expit(bound)) for bound in (at.low, at.high))
+    return replace(at, value=rate, low=low, high=high, se=at.se * rate * (1 - rate))
 
 
 def fault(design: np.ndarray, y: np.ndarray) -> str:
@@ -341,10 +339,6 @@ def fault(design: np.ndarray, y: np.ndarray) -> str:
     rises, ties = ((2 * y - 1)[:, None] * design)[y != 0.5], design[y == 0.5]
     found = linprog(-rises.sum(axis=0), -rises, np.zeros(len(rises)), ties, np.zeros(len(ties)), bounds=(-1, 1))
     return "style separates wins from losses" if found.status == 0 and found.fun < -1e-7 else ""
-
-
-def _expit(u: float) -> float:
-    return 1 / (1 + math.exp(-u))
 
 
 #: The choices that are none but bounds.

@@ -15,7 +15,7 @@ from ...stats.intervals import MIN_CLUSTERS, NAN, Interval, clustered, no_interv
 from ...stats.tests import benjamini_hochberg
 from ...types import Estimate
 from ...words.numbers import text_of
-from ..protocol import INDEPENDENT, Numbers, bare, estimator, worst_case
+from ..protocol import INDEPENDENT, Numbers, bare, estimator, pick, worst_case
 from . import both_orders, measured
 from .both_orders import INVALID, KINDS, LABELS, LEVEL, NO_BIAS, SIGNIFICANT, WEAK, pairs
 from .measured import place
@@ -203,8 +203,8 @@ def flips_and_directions(estimates: Sequence[Estimate]) -> Numbers:
     """
     from scipy.stats import binom, spearmanr
 
-    agreed = {place(each.where): each.value for each in estimates if each.id == "position_consistency"}
-    effects = [e for e in estimates if e.id == "first_position_effect" and e.n >= MIN_CLUSTERS]
+    agreed = {place(each.where): each.value for each in pick(estimates, "position_consistency")}
+    effects = [each for each in pick(estimates, "first_position_effect") if each.n >= MIN_CLUSTERS]
     pairs = [(1 - agreed[place(e.where)], abs(e.value)) for e in effects if agreed[place(e.where)] < 1]
     n = len(pairs)
     if n >= MIN_CLUSTERS:
@@ -315,17 +315,14 @@ def published_grids(published: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def of_blocks(
-    published: Mapping[str, Any],
-    estimates: Sequence[Estimate],
-    blocks: Sequence[str] = MODELS,
-    ids: Sequence[str] | None = None,
+    published: Mapping[str, Any], estimates: Sequence[Estimate], blocks: Sequence[str] = MODELS, ids: Sequence[str] = ()
 ) -> list[Estimate]:
     """The estimates of these blocks (and `ids`) without their source, for figures whose rows are judge and candidate.
 
     Numbers that would then be told by the same place are a ValueError: no two sources are drawn as one.
     """
     names = {each.name for each in sources(published) if each.block in blocks}
-    chosen = [each for each in estimates if each.where.get("source") in names and (ids is None or each.id in ids)]
+    chosen = [each for each in pick(estimates, *ids) if each.where.get("source") in names]
     # Figures show intervals: how a test was made, or why there is none, stands with the numbers.
     found = [
         replace(each, where={k: v for k, v in each.where.items() if k != "source"}, method=each.method.split("; ")[0])
@@ -388,10 +385,10 @@ def leaderboard_words(estimates: Sequence[Estimate], judge: str, other: str) -> 
     """What the contrast says of each family and fit, and what it cannot say: which of the two judges is off."""
     lines = []
     for fit in FITS:
-        chosen = [each for each in estimates if each.id == "leaderboard_contrast" and each.where["fit"] == fit]
+        chosen = pick(estimates, "leaderboard_contrast", fit=fit)
         adjusted = dict(zip(map(id, chosen), benjamini_hochberg([each.p for each in chosen]), strict=True))
         for family in dict.fromkeys(each.where["family"] for each in chosen):
-            models = [each for each in chosen if each.where["family"] == family]
+            models = pick(chosen, family=family)
             found = [each.value > 0 for each in models if adjusted[id(each)] < LEVEL]
             most = max(models, key=lambda each: abs(each.value))
             beyond = sum(BEYOND in each.method for each in models)

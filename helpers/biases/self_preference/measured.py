@@ -22,7 +22,7 @@ from ... import frames
 from ...stats.intervals import MIN_CLUSTERS, Interval, Span, cluster_sums, contrast, no_interval, numbered
 from ...stats.models import paired_log_odds
 from ...types import Estimate
-from ..protocol import Numbers, contrast_with_flips
+from ..protocol import Numbers, contrast_with_flips, pick
 from . import items as self_preference_items
 from .items import PAIR, averaged, before, by_article, complete, differ, items, share, split_arms, third_parties
 
@@ -318,22 +318,15 @@ def same_text_other_judges(table: pd.DataFrame, seed: int = 0) -> Numbers:
     return each_judge("same_text_other_judges", authors(table), every, gap)
 
 
-def find(estimates: Sequence[Estimate], id: str, **where: str) -> Estimate | None:
-    """The one estimate with this id and place; None where there is none."""
-    found = [each for each in estimates if each.id == id and dict(each.where) == where]
-    return found[0] if found else None
-
-
 def primary_dose(estimates: Sequence[Estimate]) -> str:
     """The dose whose effect is the confirmatory family, one contrast a judge: the smallest; "" where none was asked."""
-    doses = {e.where["dose"] for e in estimates if e.id == "obfuscation_effect" and e.where["dose"].isdigit()}
-    return min(doses, key=int, default="")
+    doses = {each.where["dose"] for each in pick(estimates, "obfuscation_effect")}
+    return min(filter(str.isdigit, doses), key=int, default="")
 
 
 def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
     """The confirmatory family, one contrast a judge at the primary dose, with its tests: as many as were planned."""
-    dose = primary_dose(estimates)
-    planned = [each for each in estimates if each.id == "obfuscation_effect" and each.where["dose"] == dose]
+    planned = pick(estimates, "obfuscation_effect", dose=primary_dose(estimates))
     return [(planned, len(planned))]
 
 

@@ -59,13 +59,8 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 
 def pick(estimates: Iterable[Estimate], id: str, **where: str) -> list[Estimate]:
     """The estimates with this id whose `where` holds these values (and no variant, unless asked for)."""
-    return [
-        each
-        for each in estimates
-        if each.id == id
-        and all(each.where.get(key) == value for key, value in where.items())
-        and ("variant" in where or "variant" not in each.where)
-    ]
+    found = protocol.pick(estimates, id, **where)
+    return [each for each in found if "variant" in where or "variant" not in each.where]
 
 
 def conclusions(estimates: Iterable[Estimate], *ids: str) -> list[Conclusion]:
@@ -109,7 +104,7 @@ def finding(estimates: Sequence[Estimate]) -> str:
             "Each candidate always stood in one place: what the place does counts as that candidate's quality, and "
             "what a place does to the judges of one vendor alone as their preference."
         )
-    lost = [each for each in estimates if each.id == "unreadable_share" and each.value > MUCH_LOST]
+    lost = [each for each in protocol.pick(estimates, "unreadable_share") if each.value > MUCH_LOST]
     if lost:
         names = ", ".join(f"{each.where['judge']} {each.value:.0%}" for each in lost)
         parts.append(

@@ -191,13 +191,16 @@ def bias_difference(frame: pd.DataFrame) -> Numbers:
 SPREADS = ("deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")
 
 
+Statistic = Callable[[np.ndarray], np.ndarray]
+
+
 def rate_sums(
     frame: pd.DataFrame, metric: str, hints: Sequence[str] = ()
-) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], Statistic, int]:
     """First places and judgments per question that a metric is made of, (questions, groups, columns) twice, and names.
 
     Columns are vendors, those of candidates for balance, else those of judges; of consistency_judges they are judges.
-    Groups are `hints`, or all judgments as one.
+    Groups are `hints`, or all judgments as one. Then the metric as a function of rates, and how many judgments.
     """
     votes, candidates = votes_of(frame), vendors(frame)
     if metric == "balance":
@@ -213,16 +216,14 @@ def rate_sums(
         for group, rows in enumerate(groups):
             sums = cluster_sums(votes.assign(value=value.where(rows)), "value", "question_id")
             x[:, group, column], d[:, group, column] = sums.numerators[:, 0], sums.denominators[:, 0]
-    return x, d, tuple(values)
-
-
-def statistic_of(frame: pd.DataFrame, metric: str, columns: Sequence[str]) -> Callable[[np.ndarray], np.ndarray]:
-    """A metric as a function of rates (..., columns): of `statistic`, with the expected shares of this frame."""
     shares = expected_shares(frame)
-    return statistic(metric, [shares[name] for name in columns] if metric == "deviation_from_expected" else ())
+    expected = [shares[name] for name in values] if metric == "deviation_from_expected" else []
+    # Balance sets the same judgments against every vendor.
+    n = round(d.sum() / (max(1, len(values)) if metric == "balance" else 1))
+    return x, d, tuple(values), statistic(metric, expected), n
 
 
-def statistic(metric: str, expected: Sequence[float] = ()) -> Callable[[np.ndarray], np.ndarray]:
+def statistic(metric: str, expected: Sequence[float] = ()) -> Statistic:
     """Rates (..., columns) to their mean, mean distance from the `expected` shares, or standard deviation (ddof 0)."""
     if metric == "average_self_bias":
         return lambda rates: rates.mean(axis=-1)
@@ -239,20 +240,18 @@ def spread(frame: pd.DataFrame, seed: int) -> Numbers:
     (deviation) or their mean, `<id>_corrected` the metric less its bootstrap bias. The spread of one rate is NaN.
     """
     for number, id in enumerate(SPREADS, seed):
-        x, d, columns = rate_sums(frame, id)
+        x, d, columns, metric, n = rate_sums(frame, id)
         judged = (d[:, 0] > 0).any(axis=1)
         x, d = x[judged, 0], d[judged, 0]
         absent = [columns[at] for at in np.flatnonzero(d.sum(axis=0) == 0)] if id != "balance" else []
         if len(absent) == len(columns):
             continue
-        n = round(d[:, 0].sum() if id == "balance" else d.sum())
         why = _no_ranking(absent) if absent else ""
         if id != "deviation_from_expected" and len(columns) - len(absent) < 2:
             why = "one rate alone has no spread"
         if why:
             yield id, {}, no_interval(NAN, n, len(x), why)
             continue
-        metric = statistic_of(frame, id, columns)
         yield id, {}, replace(bca(x, d, metric, number), n=n)
         with np.errstate(invalid="ignore"):
             level = np.full(len(columns), (x.sum(axis=0) / d.sum(axis=0)).mean())

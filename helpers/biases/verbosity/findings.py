@@ -82,8 +82,8 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     found = _wordings(estimates)
     if not found:
         numbers = [each for each in conclusions(estimates, "longer_when_worse") if not math.isnan(each.estimate.value)]
-        lost = [each for each in estimates if each.id == UNREADABLE]
-        return headline_of(numbers, unreadable=together(lost, UNREADABLE, "", "evaluators").value)
+        lost = together(protocol.pick(estimates, UNREADABLE), UNREADABLE, "", "evaluators")
+        return headline_of(numbers, unreadable=lost.value)
     shown = [each.estimate for each in found if each.verdict == "bias"]
     judges, biased = {e.estimate.where["judge"] for e in found}, {e.where["judge"] for e in shown}
     counted = f"{len(biased)} of {len(judges)} judges" * bool(shown)
@@ -133,7 +133,7 @@ def level_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 
 def _lost(estimates: Sequence[Estimate], condition: str, candidate: str) -> list[Estimate]:
-    lost = [each for each in estimates if each.id == "invalid_share" and each.where.get("condition") == condition]
+    lost = protocol.pick(estimates, "invalid_share", condition=condition)
     return [replace(each, where={"judge": each.where["judge"], "candidate": candidate}) for each in lost]
 
 

@@ -246,7 +246,7 @@ def place(where: Mapping[str, str]) -> Place:
 
 def index(estimates: Sequence[Estimate], id: str) -> dict[Place, Estimate]:
     """The numbers of one id by judge and wording."""
-    return {place(each.where): each for each in estimates if each.id == id}
+    return {place(each.where): each for each in protocol.pick(estimates, id)}
 
 
 def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
