@@ -120,11 +120,10 @@ def _check_columns(table: pd.DataFrame, columns: Sequence[str], what: str, share
 
 def _check_votes(votes: pd.DataFrame) -> None:
     _check_columns(votes, VOTE_COLUMNS, "votes")
-    said = {"kind": (votes["kind"], ("judge", "person"), "judge or person")}
-    said["verdict"] = (votes["verdict"].dropna(), VERDICTS, f"{', '.join(VERDICTS)}, or nothing")
-    for name, (words, valid, expected) in said.items():
+    kinds, verdicts = ("kind", votes["kind"], "judge", "person"), ("verdict", votes["verdict"].dropna(), *VERDICTS)
+    for (name, words, *valid), more in ((kinds, "judge or person"), (verdicts, f"{', '.join(VERDICTS)}, or nothing")):
         if odd := sorted({*map(str, words)} - {*valid}):
-            raise ValueError(f"column {name!r} holds {', '.join(odd)}; expected {expected}")
+            raise ValueError(f"column {name!r} holds {', '.join(odd)}; expected {more}")
     empty = votes[(votes["kind"] == "person") & votes["verdict"].isna()]
     if len(empty):
         first = empty.iloc[0]

@@ -25,6 +25,7 @@ from ..stats.intervals import (
     Interval,
     Span,
     Sums,
+    Values,
     cluster_sums,
     clusters_of,
     contrast,
@@ -246,33 +247,24 @@ def share_interval(rows: pd.DataFrame, hits: pd.Series, reason: str = "", strata
 
 
 def mean_with_flips(
-    rows: pd.DataFrame,
-    values: pd.Series,
-    seed: int,
-    level: float = LEVEL,
-    moved: str = "questions changed",
-    strata: str | None = None,
-    null: float = 0.0,
-    reason: str = "",
+    rows: pd.DataFrame, values: pd.Series, seed: int, level: float = LEVEL, *moved: str, null: float = 0.0, **more: Any
 ) -> Interval:
     """`mean_interval` with the p of sign flips over questions around `null` (`with_sign_flip`); none of few of them."""
-    interval = mean_interval(rows, values, strata=strata, reason=reason)
+    interval = mean_interval(rows, values, **more)
     if interval.clusters < MIN_CLUSTERS:
         return interval
     sums = cluster_sums(rows.assign(value=values - null), "value", "question_id")
-    return with_sign_flip(interval, sums.numerators[:, 0], seed, level, moved)
+    return with_sign_flip(interval, sums.numerators[:, 0], seed, level, *moved)
 
 
-def contrast_with_flips(
-    sums: Sums, weights: Sequence[float], seed: int, level: float = LEVEL, moved: str = "questions changed"
-) -> Interval:
+def contrast_with_flips(sums: Sums, weights: Values, seed: int, level: float = LEVEL, *moved: str) -> Interval:
     """A weighted sum of rates with the p of sign flips over clusters in place of t's; none without an interval."""
     interval, w = contrast(sums, weights), np.asarray(weights)
     if math.isnan(interval.low):
         return interval
     used = w != 0
     share = w[used] / sums.denominators[:, used].mean(axis=0)
-    return with_sign_flip(interval, (sums.numerators[:, used] * share).sum(axis=1), seed, level, moved)
+    return with_sign_flip(interval, (sums.numerators[:, used] * share).sum(axis=1), seed, level, *moved)
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -293,7 +285,7 @@ def counted_share(k: int, n: int) -> Interval:
     return replace(interval, method=method, clusters=0)
 
 
-def bare(value: float, n: int, why: str = "counted") -> Interval:
+def bare(value: Any, n: int, why: str = "counted") -> Interval:
     """A published number of n that has no interval, and why: by default it is a count."""
     return no_interval(value, n, 0, why)
 
@@ -317,25 +309,6 @@ def mean_by_place(
 ) -> Numbers:
     """The mean of `values`, NaN where a row has none, for each place in `frame`; `more` as in `mean_interval`."""
     return by_place(id, frame, by, lambda rows: mean_interval(rows, values[rows.index], **more))
-
-
-def label_mass(id: str, frame: pd.DataFrame, data: str, by: Sequence[str] = ("judge",)) -> list[Estimate]:
-    """How probable the valid labels were in all where verdicts stand; `where` has the columns `by`.
-
-    Of verdicts of one label by judges whose server was asked for log-probabilities, or gave them; nothing without any.
-    `method` counts verdicts without, and those with a label that was not listed.
-    """
-    if "label_mass" not in frame:
-        return []
-    rows = frame[(frame["outcome"] == "ok") & frame[["top_logprobs", "label_mass"]].notna().any(axis=1)]
-
-    def mass(mine: pd.DataFrame) -> Interval:
-        interval = mean_interval(mine, mine["label_mass"], reason="none could be read")
-        bound = int(mine["at_bound"].sum()) if "at_bound" in mine else 0
-        counts = f"{mine['label_mass'].isna().sum()} of {len(mine)} verdicts without log-probabilities"
-        return replace(interval, method=f"{interval.method}; {counts}, {bound} with a label at the most it can have")
-
-    return [estimate(*each, data) for each in by_place(id, rows, by, mass)]  # type: ignore
 
 
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
@@ -410,11 +383,10 @@ def share_lines(
     judge_of: Callable[[Mapping[str, str]], str] = itemgetter("judge"),
 ) -> list[CardLine]:
     """A line for each judge with its shares of this id over all their parts (see `together`)."""
-    shares: dict[str, list[Estimate]] = {}
-    for each in estimates:
-        if each.id == id:
-            shares.setdefault(judge_of(each.where), []).append(each)
-    every = [together(several, id, judge, over) for judge, several in sorted(shares.items())]
+    shares = pick(estimates, id)
+    judges = sorted({judge_of(each.where) for each in shares})
+    parts = ([each for each in shares if judge_of(each.where) == judge] for judge in judges)
+    every = [together(several, id, judge, over) for judge, several in zip(judges, parts, strict=True)]
     return [card_line(each.estimate.where["judge"], measure, [each]) for each in conclusions(module, every, id)]
 
 
@@ -508,18 +480,11 @@ def load_bias(name: str) -> Bias:
     names = {at: each.name for each in fields(Bias) for at in (each.name, each.name.upper())}
     hooks = {field: getattr(module, at) for at, field in names.items() if hasattr(module, at)}
     if "stages" not in hooks:
-        usual["trials"] = partial(_by_question, hooks.pop("trials"), getattr(module, "INTERLEAVED", None))
+        ask, keys = hooks.pop("trials"), getattr(module, "INTERLEAVED", None)
+
+        def trials(stage: str, experiment: Experiment, questions: Sequence[Question], *replies: Any) -> list[Trial]:
+            found = [trial for question in questions for trial in ask(experiment, question)]
+            return found if keys is None else interleave(found, experiment.seed, *keys)
+
+        usual["trials"] = trials
     return Bias(**{**usual, **hooks})
-
-
-def _by_question(
-    trials: Callable[[Experiment, Question], Iterable[Trial]],
-    keys: Sequence[str] | None,
-    stage: str,
-    experiment: Experiment,
-    questions: Sequence[Question],
-    replies: Replies,
-    prior: Answers | None = None,
-) -> list[Trial]:
-    found = [trial for question in questions for trial in trials(experiment, question)]
-    return found if keys is None else interleave(found, experiment.seed, *keys)

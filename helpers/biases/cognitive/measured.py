@@ -25,6 +25,7 @@ from ...stats.intervals import NAN, Interval, no_interval
 from ...stats.standing import BY
 from ...types import SITUATION, Estimate, RatioScale, Request, Trial
 from .. import protocol
+from ..losses import label_mass
 from ..planted import Asked, Planted, planted_table
 from ..protocol import Numbers
 from . import effects as cognitive_effects, metrics as forms
@@ -296,7 +297,7 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         *cognitive_effects.thresholds(table, data),
         *cognitive_effects.anchor_slope(table, data),
         *cognitive_effects.label_effects(frame, data, seed),
-        *protocol.label_mass("option_mass", frame, data),
+        *label_mass("option_mass", frame, data),
     ]
     found = [replace(e, method=_reason(place(e.where), by_habit) or e.method) if isnan(e.value) else e for e in found]
     return [*found, *cognitive_effects.odd_share(frame, data), *shares]

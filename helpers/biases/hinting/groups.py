@@ -141,11 +141,11 @@ def gaps(
         gap, draws = (sign * each.mean(axis=-1) - (sign * each).min(axis=-1) for each in (observed, dealt))
         draws = draws[~np.isnan(draws)]
         p = (1 + (draws >= gap - SAME).sum()) / (1 + len(draws)) if len(draws) else math.nan
-        by_chance = (draws.mean(), *np.quantile(draws, (0.025, 0.975))) if len(draws) else [NAN] * 3
+        mean, low, high = (draws.mean(), *np.quantile(draws, (0.025, 0.975))) if len(draws) else [NAN] * 3
         why = method if len(draws) else f"not dealt anew below {MIN_CLUSTERS} questions"
         place = {**where, "side": side}
         yield "group_gap", place, replace(no_interval(gap, n, clusters, "bare difference"), p=float(p))
-        yield "group_gap_by_chance", place, Interval(*map(float, by_chance), NAN, n, clusters, why)
+        yield "group_gap_by_chance", place, Interval(float(mean), float(low), float(high), NAN, n, clusters, why)
 
 
 # --- which group is lowest --------------------------------------------------------------------------------------------

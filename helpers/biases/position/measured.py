@@ -34,7 +34,8 @@ from ...stats.intervals import (
     no_interval,
 )
 from ...types import Estimate
-from ..protocol import Numbers, estimator, label_mass
+from ..losses import label_mass
+from ..protocol import Numbers, estimator
 from . import both_orders
 from .both_orders import GRADES, INVALID, NO_PAIR, comparisons, share, sign_flip_interval, signs, verdicts
 

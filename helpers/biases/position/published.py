@@ -211,10 +211,10 @@ def flips_and_directions(estimates: Sequence[Estimate]) -> Numbers:
         flips, sizes = np.array(pairs).T
         value, shares = float(spearmanr(flips, sizes).statistic), np.sort(sizes / flips)
         reach, cut = 1.96 * math.sqrt((1 + value**2 / 2) / (n - 3)), int(binom.ppf(0.025, n, 0.5))
-        ends = (math.tanh(math.atanh(value) + side * reach) for side in (-1, 1))
-        median = map(float, (np.median(shares), shares[cut - 1], shares[n - cut]))
-        yield "flip_correlation", {}, Interval(value, *ends, NAN, n, n, "Fisher z over comparisons")
-        yield "one_sided_share", {}, Interval(*median, NAN, n, n, "order statistics over comparisons")
+        low, high = (math.tanh(math.atanh(value) + side * reach) for side in (-1, 1))
+        yield "flip_correlation", {}, Interval(value, low, high, NAN, n, n, "Fisher z over comparisons")
+        value, low, high = map(float, (np.median(shares), shares[cut - 1], shares[n - cut]))
+        yield "one_sided_share", {}, Interval(value, low, high, NAN, n, n, "order statistics over comparisons")
 
 
 def _printed(block: Mapping[str, Any], every: Sequence[Source]) -> Numbers:

@@ -417,11 +417,9 @@ def named(text: str, options: int = len(LABELS)) -> set[str]:
 
 def _quotes(text: str, other: str, option: str) -> bool:
     """Whether a text quotes an option that another text does not."""
-    quoted, one, two = (
-        re.findall(r"\w+", unicodedata.normalize("NFKC", each).casefold()) for each in (option, text, other)
-    )
-    quoted, one, two = (f" {' '.join(words)} " for words in (quoted, one, two))
-    return quoted.count(" ") > QUOTED and quoted in one and quoted not in two
+    words = (re.findall(r"\w+", unicodedata.normalize("NFKC", each).casefold()) for each in (option, text, other))
+    quoted, one, two = (f" {' '.join(each)} " for each in words)
+    return len(quoted.split()) >= QUOTED and quoted in one and quoted not in two
 
 
 def _letters(text: str) -> str:
