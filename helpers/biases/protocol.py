@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial, wraps
+from inspect import signature
 from operator import itemgetter
 from textwrap import indent
 from typing import Any
@@ -225,18 +226,21 @@ def tidy(judgments: Iterable[Judgment], answers: Answers, columns: Sequence[str]
     return pd.DataFrame(rows, columns=columns)
 
 
+def measure_all(
+    estimators: Iterable[Callable[..., Iterable[Estimate]]], frame: pd.DataFrame, data: str, **settings: Any
+) -> list[Estimate]:
+    """The numbers of these estimators, each with the settings that it takes."""
+    taken = ({name: settings[name] for name in signature(each).parameters if name in settings} for each in estimators)
+    return [number for each, more in zip(estimators, taken, strict=True) for number in each(frame, data, **more)]
+
+
 def mean_interval(
-    rows: pd.DataFrame,
-    values: pd.Series,
-    cluster: str = "question_id",
-    strata: str | None = None,
-    null: float | None = None,
-    reason: str = "",
+    rows: pd.DataFrame, values: pd.Series, cluster: str = "question_id", reason: str = "", null: Any = None, **more: Any
 ) -> Interval:
     """The mean of a value a row, NaN where it has none, clustered; without values none, for this `reason`."""
     if reason and values.isna().all():
         return no_interval(math.nan, 0, 0, reason)
-    return contrast(cluster_sums(rows.assign(value=values), "value", cluster, strata=strata), null=null)
+    return contrast(cluster_sums(rows.assign(value=values), "value", cluster, **more), null=null)
 
 
 def share_interval(rows: pd.DataFrame, hits: pd.Series, reason: str = "", strata: str | None = None) -> Interval:
@@ -375,12 +379,7 @@ def by_judge(
 
 
 def share_lines(
-    module: str,
-    estimates: Iterable[Estimate],
-    id: str,
-    measure: str,
-    over: str,
-    judge_of: Callable[[Mapping[str, str]], str] = itemgetter("judge"),
+    module: str, estimates: Iterable[Estimate], id: str, measure: str, over: str, judge_of: Any = itemgetter("judge")
 ) -> list[CardLine]:
     """A line for each judge with its shares of this id over all their parts (see `together`)."""
     shares = pick(estimates, id)

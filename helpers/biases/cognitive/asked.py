@@ -19,7 +19,7 @@ from typing import Any
 
 from ... import prompts
 from ...stats.intervals import MIN_CLUSTERS
-from ...types import Experiment, Model, Pull, Question, RatioScale, Trial, Version, Wording, short_hash
+from ...types import Experiment, Pull, Question, RatioScale, Trial, Version, Wording, short_hash
 from ..protocol import Answers, Replies, make_trial
 
 #: Of the options: A and B may be the names of answers that are compared, and I and O look like digits.
@@ -261,7 +261,7 @@ def trials(
         texts = "\n".join(text for version in versions for text in (version.text, *version.options))
         prompts.check_nonce(prompts.nonce(experiment.seed, question.id), {f"scenario {question.id}": texts})
         for wording, judge in product(question.wordings, judges):
-            ask = partial(_trial, experiment, templates, question, wording, judge, numbers[question.id])
+            ask = partial(_trial, templates, (experiment, question, wording, judge, numbers[question.id]))
             decision = [ask("decision", "decision", 0)] if wording.kind == "selection" else []
             found += decision
             for repeat in range(experiment.repeats if stage == STAGES[-1] else 0):
@@ -291,23 +291,15 @@ def _told(ask: Callable[..., Trial], decision: Trial, replies: Replies) -> list[
 
 
 def _trial(
-    experiment: Experiment,
-    templates: Mapping[str, prompts.Template],
-    question: Question,
-    wording: Wording,
-    judge: Model,
-    scenario: int,
-    version: str,
-    condition: str,
-    repeat: int,
-    decided: str = "",
+    templates: Mapping[str, prompts.Template], at: tuple, version: str, condition: str, repeat: int, decided: str = ""
 ) -> Trial:
-    """One version of a wording, put to one model; `scenario`: its number, see `places_of`."""
+    """One version of a wording: `at` is the experiment, question, wording, model, and the scenario's number."""
+    experiment, question, wording, judge, scenario = at
     shown, decision = wording.versions[version], version == "decision"
     several = wording.kind == "selection" and not decision
     lot = f"{experiment.seed}:option_order:{question.category}:{version if decision else 'test'}"
-    at = (scenario, question.wordings.index(wording), repeat + (condition == "treatment"))
-    order, letters = shown_order(experiment.extra["option_order"], len(shown.options), *at, lot)
+    place = (scenario, question.wordings.index(wording), repeat + (condition == "treatment"))
+    order, letters = shown_order(experiment.extra["option_order"], len(shown.options), *place, lot)
     lines = [f"{label}) {shown.options[i]}" for label, i in zip(letters, order, strict=True)]
     texts = {"text": shown.text, "options": "\n".join(lines)}
     task = f"{wording.name} decision" if decision else wording.name

@@ -28,7 +28,7 @@ from .. import protocol
 from ..losses import label_mass
 from ..planted import Asked, Planted, planted_table
 from ..protocol import Numbers
-from . import effects as cognitive_effects, metrics as forms
+from . import effects, metrics as forms
 from .averages import Cell, Place, by_scenario, cell_interval, cells, means, members, named, pairs, place
 from .effects import NEEDS_REPEAT, columns, count, directed
 from .metrics import pull, random_absolute, score
@@ -203,8 +203,8 @@ def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], in
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
     """A row a bias, the mean over models, then a row a bias and model."""
     truths, traits = _truths(asked), {judge.name: judge.traits for judge in asked.experiment.judges}
-    effects = [each for each in protocol.pick(estimates, "bias_effect") if place(each.where) in truths]
-    for each in sorted(effects, key=lambda each: "judge" in each.where):
+    moved = [each for each in protocol.pick(estimates, "bias_effect") if place(each.where) in truths]
+    for each in sorted(moved, key=lambda each: "judge" in each.where):
         bias, judge = each.where["bias"], each.where.get("judge", "")
         strengths = [traits[name].get("biases", {}).get(bias, 0.0) for name in ([judge] if judge else traits)]
         whom, size = judge or "mean over models", f"{fmean(strengths):g}"
@@ -281,26 +281,18 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     A frame with readable replies of which none are a control and a treatment of one wording is a ValueError that counts
     what became of them. Of a judge that answers by place or letter no effect is computed, and `method` says so.
     """
-    table, shares = pairs(frame), cognitive_effects.habit_share(frame, data)
+    table, shares = pairs(frame), effects.habit_share(frame, data)
     by_habit = {place({"bias": "", **e.where}): e.method for e in shares if e.method.startswith(BY)}
     answered = table["readable"].any() or bool(by_habit)
     frames.require_result(frame, answered, "no test has a readable control and a readable treatment")
-    found = [
-        *cognitive_effects.bias_effect(table, data, seed),
-        *cognitive_effects.bias_placebo(table, data),
-        *cognitive_effects.scale_shift(table, data),
-        *cognitive_effects.scatter_change(table, data),
-        *batches(table, data, seed),
-        *excesses(table, data, seed),
-        *ratio_scale(table, data, seed),
-        *cognitive_effects.acceptance_rate(table, data),
-        *cognitive_effects.thresholds(table, data),
-        *cognitive_effects.anchor_slope(table, data),
-        *cognitive_effects.label_effects(frame, data, seed),
-        *label_mass("option_mass", frame, data),
-    ]
+    estimators = (
+        *(effects.bias_effect, effects.bias_placebo, effects.scale_shift, effects.scatter_change, batches, excesses),
+        *(ratio_scale, effects.acceptance_rate, effects.thresholds, effects.anchor_slope),
+    )
+    found = protocol.measure_all(estimators, table, data, seed=seed)
+    found += effects.label_effects(frame, data, seed) + label_mass("option_mass", frame, data)
     found = [replace(e, method=_reason(place(e.where), by_habit) or e.method) if isnan(e.value) else e for e in found]
-    return [*found, *cognitive_effects.odd_share(frame, data), *shares]
+    return [*found, *effects.odd_share(frame, data), *shares]
 
 
 def _reason(at: tuple[str, ...], by_habit: dict[tuple[str, ...], str]) -> str:

@@ -19,7 +19,7 @@ from ...types import Estimate
 from ...words import CardLine, Headline, card_line, display_name, headline as headline_of, lines, listed, sentence
 from ..losses import loss_change, loss_words
 from ..planted import Asked, Planted, mean_by, planted_table, top_chances, trait
-from ..protocol import pick, share_lines
+from ..protocol import measure_all, pick, share_lines
 from ..top_choice.measured import vendor_of
 from . import groups, paired
 from .asked import CONTROL
@@ -45,16 +45,11 @@ def measure(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list
     A frame without any reply is a ValueError; replies without a valid ranking give numbers that are NaN.
     """
     frames.require_result(frame, (frame["top"] == 1.0).any(), "no valid ranking")
-    return [
-        *groups.group_metrics(frame, data, seed),
-        *paired.hint_effect(frame, data, seed, margin_pp),
-        *paired.hint_bounds(frame, data),
-        *loss_change(frame, data, seed),
-        *paired.category_hint_effect(frame, data),
-        *paired.name_effect(frame, data, seed),
-        *paired.change_rate(frame, data),
-        *groups.spread_change(frame, data, seed),
-    ]
+    estimators = (
+        *(groups.group_metrics, paired.hint_effect, paired.hint_bounds, loss_change, paired.category_hint_effect),
+        *(paired.name_effect, paired.change_rate, groups.spread_change),
+    )
+    return measure_all(estimators, frame, data, seed=seed, margin_pp=margin_pp)
 
 
 def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:

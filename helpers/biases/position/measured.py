@@ -35,7 +35,7 @@ from ...stats.intervals import (
 )
 from ...types import Estimate
 from ..losses import label_mass
-from ..protocol import Numbers, estimator
+from ..protocol import Numbers, estimator, measure_all
 from . import both_orders
 from .both_orders import GRADES, INVALID, NO_PAIR, comparisons, share, sign_flip_interval, signs, verdicts
 
@@ -422,15 +422,10 @@ def measure(frame: pd.DataFrame, data: str, seed: int, features: pd.DataFrame | 
     if frame["first"].nunique() == 1:
         lacking += " (these verdicts were given in one order only, or do not say in which)"
     frames.require_result(frame, (table["kind"] != INVALID).any(), lacking)
-    return [
-        *both_orders.class_rates(table, data),
-        *both_orders.first_position_effect(table, data, seed),
-        *both_orders.signed_rates(table, data),
-        *excess_flip(table, data, seed),
-        *control_arms(table, data, seed),
-        *flip_by_gap(table, data),
-        *win_rate(table, data, features),
-        *sensitivity(table, data),
-        *label_position_effect(frame, data, seed),
-        *label_mass("label_mass", frame, data, ("judge", "candidate")),
-    ]
+    estimators = (
+        *(both_orders.class_rates, both_orders.first_position_effect, both_orders.signed_rates, excess_flip),
+        *(control_arms, flip_by_gap, win_rate, sensitivity),
+    )
+    found = measure_all(estimators, table, data, seed=seed, features=features)
+    found += label_position_effect(frame, data, seed)
+    return found + label_mass("label_mass", frame, data, ("judge", "candidate"))

@@ -22,7 +22,7 @@ from ... import frames
 from ...stats.intervals import MIN_CLUSTERS, Interval, Span, cluster_sums, contrast, no_interval, numbered
 from ...stats.models import paired_log_odds
 from ...types import Estimate
-from ..protocol import Numbers, contrast_with_flips, pick
+from ..protocol import Numbers, contrast_with_flips, measure_all, pick
 from . import items as self_preference_items
 from .items import PAIR, averaged, before, by_article, complete, differ, items, share, split_arms, third_parties
 
@@ -338,18 +338,10 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     table = items(frame)
     judged = table.loc[table["task"] == "correct", "score"].notna().any()
     frames.require_result(frame, judged, "no pair was judged in both orders")
-    return [
-        *self_preference_items.unreadable_share(frame, data),
-        *self_preference_items.counts(table, data),
-        *self_preference_items.accuracies(table, data),
-        *self_preference_items.own_probability(table, data),
-        *evaluator_quality_gap(table, data, seed),
-        *same_text_other_judges(table, data, seed),
-        *obfuscation_effect(table, data, seed),
-        *against_other_author(table, data),
-        *obfuscation_of_right(table, data, seed),
-        *naive_filtered(table, data),
-        *harmful_score(table, data),
-        *recognition_balanced(table, data),
-        *recognition(table, data, seed),
-    ]
+    estimators = (
+        *(self_preference_items.counts, self_preference_items.accuracies, self_preference_items.own_probability),
+        *(evaluator_quality_gap, same_text_other_judges, obfuscation_effect, against_other_author),
+        *(obfuscation_of_right, naive_filtered, harmful_score, recognition_balanced, recognition),
+    )
+    lost = self_preference_items.unreadable_share(frame, data)
+    return [*lost, *measure_all(estimators, table, data, seed=seed)]

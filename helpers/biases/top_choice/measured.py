@@ -38,23 +38,15 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     A frame without any reply is a ValueError; replies without a valid ranking give numbers that are NaN.
     """
     frames.require_result(frame, (frame["top"] == 1.0).any(), "no valid ranking")
-    return [
-        *rates.unreadable_share(frame, data),
-        *rates.top1_rate(frame, data),
-        *rates.vendor_share(frame, data),
-        *rates.self_bias(frame, data),
-        *rates.spread(frame, data, seed),
-        *rates.categories(frame, data),
-        *rates.tier_preference(frame, data),
-        *rates.score_means(frame, data),
-        *rates.bias_difference(frame, data),
-        *defended.excess_self_preference(frame, data),
-        *defended.third_party_log_odds(frame, data),
-        *defended.self_preference(frame, data),
-        *defended.sensitivity(frame, data),
-        *defended.position_effect(frame, data),
-        *defended.agreement(frame, data, seed),
-    ]
+    described = (
+        *(rates.unreadable_share, rates.top1_rate, rates.vendor_share, rates.self_bias, rates.spread, rates.categories),
+        *(rates.tier_preference, rates.score_means, rates.bias_difference, defended.excess_self_preference),
+    )
+    modelled = (
+        *(defended.third_party_log_odds, defended.self_preference, defended.sensitivity, defended.position_effect),
+        defended.agreement,
+    )
+    return protocol.measure_all((*described, *modelled), frame, data, seed=seed)
 
 
 def pick(estimates: Iterable[Estimate], id: str, **where: str) -> list[Estimate]:

@@ -256,15 +256,8 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """
     table = pairs(frame)
     frames.require_result(frame, table["score"].notna().any(), "no pair was judged readably in both orders")
-    return [
-        *style_effect(table, data, seed),
-        *length_controlled(table, data),
-        *poorer_win_rate(table, data),
-        *style_over_content(table, data),
-        *repeat_disagreement(table, data),
-        *invalid_share(table, data),
-        *known_pairs(table, data, seed),
-    ]
+    estimators = (style_effect, length_controlled, poorer_win_rate, style_over_content, repeat_disagreement)
+    return protocol.measure_all((*estimators, invalid_share, known_pairs), table, data, seed=seed)
 
 
 #: Evenly spread quantiles stand for the tastes of a judge, which differ by text.
