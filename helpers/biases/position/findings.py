@@ -301,6 +301,7 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
     tests = sum(bool(each.test) for (id, _), each in by_place.items() if id == "first_position_effect")
     counts = [each for each in every if each.block in (NOTEBOOK, ANALYZER)]
     same = [each for each in arena if ("identical_pair_effect", place(each.where)) in by_place]
+    turned = [each for each in found if each.estimate.where.get("turn") == "all"]
     points = [
         _group(f"Arena-Hard, {len(single)} files of a single judge", single, by_place),
         _group(f"Arena-Hard, {len(means)} files that hold the mean of {of_means} judges", means, by_place),
@@ -308,7 +309,7 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
         _group("LLMBar, where no tie is allowed", llmbar, by_place),
         *(_line(f"{each.judge} on the same text twice", each, by_place, "identical_pair_effect") for each in same),
         *_flips(estimates),
-        *(f"- {_both(each.estimate)}: {say(each)}." for each in found if each.estimate.where.get("turn") == "all"),
+        *(lines([each], f"**{{judge}}** ({{source}}, n = {each.estimate.n})") for each in turned),
     ]
     head = (
         f"{len(arena)} files of Arena-Hard verdicts ({sum(each.lines for each in arena)} lines), a notebook's counts, "
@@ -366,10 +367,6 @@ def _group(title: str, group: Sequence[Source], by_place: Conclusions) -> str:
 def _name(at: Place) -> str:
     judge, candidate, source = at
     return judge if source == "LLMBar" else f"{judge} on {candidate}"
-
-
-def _both(each: Estimate) -> str:
-    return f"**{each.where['judge']}** ({each.where['source']}, n = {each.n})"
 
 
 def _line(name: str, each: Source, by_place: Conclusions, *ids: str) -> str:

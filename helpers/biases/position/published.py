@@ -188,7 +188,10 @@ def from_published(published: Mapping[str, Any]) -> Numbers:
     yield from found
     yield from _printed(published[NOTEBOOK], every)
     yield from (number for each in every if each.block == ANALYZER for number in _answers(each))
-    yield from (_equal(each) for each in every if each.block == LLMBAR)
+    agreed = [*(cell for cell in KINDS if _mirrors(cell)), (INVALID, INVALID)]
+    for each in (each for each in every if each.block == LLMBAR):
+        equal = sum(each.counts.loc[cell] for cell in agreed if {*cell} <= {*each.counts})
+        yield "equal_verdicts", each.where, bare(equal, each.lines)
     yield from flips_and_directions(found)
     yield from _both_orders(published["both_orders"])
     yield from released(published["released"])
@@ -247,12 +250,6 @@ def _by_question(numerators: np.ndarray, denominators: np.ndarray) -> Interval:
 
 def _mirrors(cell: Cell) -> bool:
     return KINDS[cell] in (NO_BIAS, WEAK)
-
-
-def _equal(each: Source) -> tuple[str, Mapping[str, str], Interval]:
-    agreed = [cell for cell in KINDS if set(cell) <= set(each.counts) and _mirrors(cell)]
-    equal = sum(int(each.counts.loc[cell]) for cell in [*agreed, (INVALID, INVALID)])
-    return "equal_verdicts", each.where, bare(equal, each.lines)
 
 
 def _both_orders(block: Mapping[str, Any]) -> Numbers:

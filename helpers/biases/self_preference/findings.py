@@ -260,7 +260,7 @@ RATES = (
     ("harmful_self_preference_rate", "own_wrong_selected", "own_wrong"),
     ("wrong_of_self_selected", "own_wrong_selected", "own_selected"),
 )
-_COUNTED = ["records", "own_right", "own_selected", "own_wrong_selected"]
+_COUNTED = ["records", "own_right", "own_selected", "own_wrong_selected", "own_wrong", "right"]
 #: What a run's pairs are, in the words of the blocks.
 BEFORE, AGAIN = "filtered before", "filtered before and after"
 
@@ -278,10 +278,7 @@ def runs(published: Mapping[str, Any]) -> pd.DataFrame:
         for phase, counted in block["counts"].items()
         for row in counted
     ]
-    return _followed(pd.DataFrame(rows))
-
-
-def _followed(table: pd.DataFrame) -> pd.DataFrame:
+    table = pd.DataFrame(rows)
     own_wrong = table["records"] - table["own_right"]
     right = table["own_selected"] - table["own_wrong_selected"] + own_wrong - table["own_wrong_selected"]
     return table.assign(own_wrong=own_wrong, right=right)
@@ -289,8 +286,7 @@ def _followed(table: pd.DataFrame) -> pd.DataFrame:
 
 def pooled(table: pd.DataFrame) -> pd.DataFrame:
     """`runs` summed over judges and opponents: one row a run, kind of records and phase, in the order of the file."""
-    sums = table.groupby(["run", "records_are", "phase"], sort=False)[_COUNTED].sum().reset_index()
-    return _followed(sums)
+    return table.groupby(["run", "records_are", "phase"], sort=False)[_COUNTED].sum().reset_index()
 
 
 @estimator("self_preference", "published")
