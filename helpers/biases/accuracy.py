@@ -399,10 +399,8 @@ def _of_recent(block: Mapping[str, Any]) -> Numbers:
                     (total, squares), n = gain[key], gain["items"]
                     se = math.sqrt((squares - total**2 / n) / (n - 1) / n)
                     interval = t_interval(total / n, se, n - 1, n, n, "t over items")
-                    if key == "right":
-                        yield "released_accuracy", at, interval
-                    else:
-                        yield "released_ensembling_gain", at | {"ties": key}, interval
+                    id = "released_accuracy" if key == "right" else "released_ensembling_gain"
+                    yield id, at if key == "right" else at | {"ties": key}, interval
             if "picks" in row:
                 people = source["people"][row["model"]]
                 why = "no interval: printed as shares"

@@ -20,7 +20,7 @@ from ...stats.tests import benjamini_hochberg, deal_counts, deal_groups, discord
 from ...types import Estimate
 from ...words import p_text, sentence
 from ...words.numbers import text_of
-from ..protocol import INDEPENDENT, Numbers, bare, estimator, pick
+from ..protocol import INDEPENDENT, Numbers, bare, estimator, measure_all, pick
 from ..top_choice import defended, rates
 from ..top_choice.rates import SPREADS, from_margins, from_top1_counts, pooled_counts
 from .asked import CONTROL
@@ -48,15 +48,9 @@ def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimat
         yield from in_group(rates.unreadable_share(part, data), hint)
         if not (part["top"] == 1.0).any():
             continue
-        metrics = [
-            *rates.top1_rate(part, data),
-            *rates.vendor_share(part, data),
-            *rates.self_bias(part, data),
-            *rates.spread(part, data, seed),
-            *(each for each in rates.categories(part, data) if each.id != "category_top1_rate"),
-            *defended.excess_self_preference(part, data),
-        ]
-        yield from in_group(metrics, hint)
+        estimators = (rates.top1_rate, rates.vendor_share, rates.self_bias, rates.spread, rates.categories)
+        metrics = measure_all((*estimators, defended.excess_self_preference), part, data, seed=seed)
+        yield from in_group([each for each in metrics if each.id != "category_top1_rate"], hint)
 
 
 @estimator("hinting")

@@ -98,8 +98,7 @@ def judging(frame: pd.DataFrame) -> list[str]:
 def hints_in(frame: pd.DataFrame) -> list[str]:
     """The hints under which judgments were made, the published ones first."""
     found = [name for name in frame["condition"].dropna().unique() if name != CONTROL]
-    order = [*CONFIRMATORY, "swapped"]
-    return sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name))
+    return sorted(found, key=lambda name: ((*CONFIRMATORY, "swapped", name).index(name), name))
 
 
 @estimator("hinting")

@@ -15,7 +15,7 @@ from ...stats.intervals import MIN_CLUSTERS, NAN, Interval, clustered, no_interv
 from ...stats.tests import benjamini_hochberg
 from ...types import Estimate
 from ...words.numbers import text_of
-from ..protocol import INDEPENDENT, Numbers, bare, estimator, pick, worst_case
+from ..protocol import INDEPENDENT, Numbers, bare, estimator, measure_all, pick, worst_case
 from . import both_orders, measured
 from .both_orders import INVALID, KINDS, LABELS, LEVEL, NO_BIAS, SIGNIFICANT, WEAK, pairs
 from .measured import place
@@ -147,13 +147,9 @@ def from_pairs(table: pd.DataFrame) -> list[Estimate]:
     Takes `pairs` of all sources at once: what a correction costs depends on how many there are. The classes of
     identical texts are told too; their signed effect is `identical_pair_effect`.
     """
-    found = [
-        *both_orders.class_rates(table.assign(condition="none"), "published"),
-        *both_orders.first_position_effect(table, "published", 0),
-        *both_orders.signed_rates(table, "published"),
-        *measured.control_arms(table, "published", 0),
-        *measured.sensitivity(table, "published"),
-    ]
+    signed = (both_orders.first_position_effect, both_orders.signed_rates, measured.control_arms, measured.sensitivity)
+    found = both_orders.class_rates(table.assign(condition="none"), "published")
+    found += measure_all(signed, table, "published", seed=0)
     return [replace(each, method=f"{INDEPENDENT}: {each.method}") for each in found]
 
 
