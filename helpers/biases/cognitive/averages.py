@@ -167,12 +167,6 @@ class Cell:
     n: int
     without: tuple[str, ...] = ()
 
-    @property
-    def weights(self) -> np.ndarray:
-        """(J,) each judge counts the same in a mean over judges."""
-        judges = self.numerators.shape[1]
-        return np.full(judges, 1 / max(judges, 1))
-
 
 def places(rows: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
     """Each bias and judge with its rows; a judge found in several sources is told apart by `source`."""
@@ -218,9 +212,9 @@ def means(id: str, found: Iterable[Cell], reason: str, span: Span = None) -> Num
 
 def mean_of(cell: Cell, reason: str, null: float | None = None) -> Interval:
     """The mean over these judges of each one's mean over pairs, with its scenario-clustered t interval."""
-    if not cell.numerators.shape[1]:
+    if not (judges := cell.numerators.shape[1]):
         return no_interval(NAN, 0, 0, reason)
-    interval = clustered(cell.numerators, cell.denominators, cell.weights, null=null)
+    interval = clustered(cell.numerators, cell.denominators, np.full(judges, 1 / judges), null=null)
     return replace(interval, n=cell.n, method=named(interval.method, cell))
 
 
@@ -231,8 +225,7 @@ def named(method: str, cell: Cell) -> str:
 
 def contributions(cell: Cell) -> np.ndarray:
     """(C,) what each scenario adds to the mean over judges; exchanging control and treatment turns its sign."""
-    totals = cell.denominators.sum(axis=0)
-    return (cell.numerators / totals * cell.weights).sum(axis=1)
+    return (cell.numerators / cell.denominators.sum(axis=0)).mean(axis=1)
 
 
 def cell_interval(cell: Cell, seed: int, reason: str, level: float = LEVEL) -> Interval:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import Interval, clustered
+from ...stats.intervals import clustered
 from ...types import Estimate, RatioScale
 from ..protocol import Numbers, bare, estimator
 from . import metrics as forms
@@ -223,6 +223,7 @@ def from_notebook(published: Mapping[str, Any]) -> Numbers:
 
 #: Why none of these numbers has an interval.
 METHOD = "published value, no interval: only means are published"
+_bare = partial(bare, n=0, why=METHOD)
 EXACT = "exact: all pairs of answers with the same chance"
 #: Below this share of mean |B| a mean is called nearly directionless.
 NEARLY = 0.25
@@ -289,10 +290,6 @@ def _facts(drawn: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
     low, high = drawn["uniform"]
     for ten in range(round(low / 10) * 10, round(high / 10) * 10 + 1, 10):
         yield ten, (min(ten + 5, high) - max(ten - 5, low)) / (high - low)
-
-
-def _bare(value: float) -> Interval:
-    return bare(value, 0, METHOD)
 
 
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:

@@ -184,10 +184,10 @@ def from_published(published: Mapping[str, Any]) -> Numbers:
     yield from found
     yield from _printed(published[NOTEBOOK], every)
     yield from (number for each in every if each.block == ANALYZER for number in _answers(each))
-    agreed = [*(cell for cell in KINDS if _mirrors(cell)), (INVALID, INVALID)]
-    for each in (each for each in every if each.block == LLMBAR):
-        equal = sum(each.counts.loc[cell] for cell in agreed if {*cell} <= {*each.counts})
-        yield "equal_verdicts", each.where, bare(equal, each.lines)
+    agreed = [*(cell for cell, kind in KINDS.items() if kind != SIGNIFICANT), (INVALID, INVALID)]
+    for one in (one for one in every if one.block == LLMBAR):
+        equal = sum(one.counts.loc[cell] for cell in agreed if {*cell} <= {*one.counts})
+        yield "equal_verdicts", one.where, bare(equal, one.lines)
     yield from flips_and_directions(found)
     yield from _both_orders(published["both_orders"])
     yield from released(published["released"])
@@ -234,7 +234,7 @@ def _answers(each: Source) -> Numbers:
     cells, counts = list(each.by_question.index), each.by_question.to_numpy()
     read = np.array([2 - cell.count(INVALID) for cell in cells]) @ counts
     # How many answers of a pair of verdicts its authors call consistent.
-    pairs_of = [2 - cell.count(INVALID) if INVALID in cell else 2 * _mirrors(cell) for cell in cells]
+    pairs_of = [2 - cell.count(INVALID) if INVALID in cell else 2 * (KINDS[cell] != SIGNIFICANT) for cell in cells]
     yield "consistent_answer_rate", each.where, _by_question(np.array(pairs_of) @ counts, read)
     yield "answers_read", each.where, _by_question(read, 2 * counts.sum(axis=0))
 
@@ -242,10 +242,6 @@ def _answers(each: Source) -> Numbers:
 def _by_question(numerators: np.ndarray, denominators: np.ndarray) -> Interval:
     interval = clustered(numerators, denominators, null=None)
     return replace(interval, method=f"{BY_QUESTION}: {interval.method}")
-
-
-def _mirrors(cell: Cell) -> bool:
-    return KINDS[cell] in (NO_BIAS, WEAK)
 
 
 def _both_orders(block: Mapping[str, Any]) -> Numbers:

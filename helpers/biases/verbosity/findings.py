@@ -223,14 +223,15 @@ def published_finding(estimates: Sequence[Estimate]) -> str:
     above = [at for at in tested if p[at] < LEVEL and numbers[at].value > 0.5]
     below = [at for at in tested if p[at] < LEVEL and numbers[at].value < 0.5]
     most, least = max(numbers, key=lambda at: numbers[at].value), min(numbers, key=lambda at: numbers[at].value)
-    read = [each.n for each in numbers.values()]
+    read, better = [each.n for each in numbers.values()], other[most]
+    few = f" ({better.method.partition(': ')[2]}; there are {better.n})" * math.isnan(better.low)
     lines = [
         f"- On {max(read)} instances of LLMBar whose longer output is the worse one ({min(read)} to {max(read)} "
         f"read in both orders), {len(above)} of {len(tested)} evaluators chose it more often than a coin would, "
         f"{len(below)} less often (Holm over {len(tested)}): from "
         f"{numbers[least]} ({least[0]}) to {numbers[most]} ({most[0]}). Where the longer output is the better one, "
         f"{most[0]} chose it in {other[most]} and {least[0]} in {other[least]}"
-        f"{_few(other[most])}.",
+        f"{few}.",
         f"- {text_of('verbosity', 'misleading')}",
     ]
     shares = index(estimates, "longer_preferred")
@@ -242,7 +243,3 @@ def published_finding(estimates: Sequence[Estimate]) -> str:
             "bias only where the content is the same, which is what this experiment holds equal."
         )
     return "\n".join(lines)
-
-
-def _few(each: Estimate) -> str:
-    return f" ({each.method.partition(': ')[2]}; there are {each.n})" if math.isnan(each.low) else ""
