@@ -475,6 +475,7 @@ def load_bias(name: str) -> Bias:
     trials of all questions in one random order. Constants are in capitals in the module.
     """
     module = importlib.import_module(f".{name}", __package__)
+    declared_by(name)  # what is wrong with its numbers.yaml is said before anything is asked
     usual: dict[str, Any] = {each.__name__: partial(each, name) for each in (confirmatory, card, headline, finding)}
     names = {at: each.name for each in fields(Bias) for at in (each.name, each.name.upper())}
     hooks = {field: getattr(module, at) for at, field in names.items() if hasattr(module, at)}
