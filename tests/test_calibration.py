@@ -429,17 +429,17 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
     "hints that weigh a little less": ("hinting_groups", "biases.hinting.paired", "contrast", lambda right: (
         lambda sums, weights, **named: right(sums, [0.999 * w for w in weights], **named)
     )),
-    "one-sided flips of hints": ("hinting_groups", "biases.hinting.paired", "with_sign_flip", lambda right: (
+    "one-sided flips of hints": ("hinting_groups", "biases.protocol", "with_sign_flip", lambda right: (
         lambda *parts, **named: replace(right(*parts, **named), p=right(*parts, **named).p / 2)
     )),
     "odds of the wrong side": ("quality_self_preference", "biases.self_preference.measured", "paired_log_odds", (
         lambda right: lambda up, down, *more, **named: right(down, up, *more, **named)
     )),
     "a count of 0 taken as 1": ("quality_self_preference", "stats.models", "HALF", lambda right: 1.0),
-    "one-sided flips of articles": ("quality_self_preference", "biases.self_preference.measured", "with_sign_flip", (
+    "one-sided flips of articles": ("quality_self_preference", "biases.protocol", "with_sign_flip", (
         lambda right: lambda *parts, **named: replace(right(*parts, **named), p=right(*parts, **named).p / 2)
     )),
-    "intervals of 90 %": ("quality_self_preference", "biases.self_preference.measured", "contrast", lambda right: (
+    "intervals of 90 %": ("quality_self_preference", "biases.protocol", "contrast", lambda right: (
         lambda *parts, **named: right(*parts, **{**named, "level": 0.9})
     )),
     "a little more for the first place": ("arena_hard_position_bias", "biases.protocol", "contrast", (

@@ -612,7 +612,7 @@ def test_every_number_is_of_a_declared_estimand() -> None:
 
 
 def test_the_real_full_hint_run_gives_its_published_rates_and_losses(real_data: Path) -> None:
-    found = hinting.published_picks(datasets.load_top1(real_data / "llm_eval"))
+    found = hinting.published_picks(datasets.load_top1(real_data / "llm_eval"), "folder")
     own = {e.where["vendor"]: e for e in found if e.id == "self_bias_as_counted"}
     assert (own["claude"].value, own["claude"].n) == (55 / 160, 160), "34.4 %"
     assert (own["gpt"].value, own["gpt"].n) == (102 / 160, 160), "63.75 %"

@@ -92,7 +92,7 @@ MOST = {
     "judge": (1_347, 5),
     "frames": (388, 1),
     "stats": (2_512, 9),
-    "biases": (10_621, 38),
+    "biases": (10_284, 38),
     "words": (550, 2),
     "claims tables macros export": (820, 4),
     "figures": (3_583, 12),

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.biases.protocol import find
 from helpers.biases.self_preference import items, measured
 from helpers.biases.self_preference.findings import contrasts, finding
-from helpers.biases.self_preference.measured import find, measure
+from helpers.biases.self_preference.measured import measure
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import holm
 from helpers.types import Estimate
@@ -337,7 +338,7 @@ def test_recognition_and_preference_change() -> None:
     parts += [asked(5, "a", "c", "RW", right="a", task="wrote")]
     for q in range(3):
         parts += [asked(q, "a", "a", "WW", repeat=1), asked(q, "a", "a", "RW", condition="wrong_2")]
-    found = [*measured.recognition(table(*parts), "d")]
+    found = [*measured.recognition_balanced(table(*parts), "d"), *measured.recognition(table(*parts), "d")]
     assert one(found, "recognition_accuracy", judge="a", dose="0").value == pytest.approx(2.5 / 3)
     assert one(found, "recognition_accuracy", judge="a", dose="2").value == pytest.approx(0.25)
     assert one(found, "recognition_change", judge="a", dose="2").value == pytest.approx((-0.5 - 0.5) / 2)

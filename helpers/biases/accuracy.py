@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any
@@ -32,7 +32,7 @@ from ..stats.tests import holm
 from ..types import Estimate
 from ..words import LEVEL, lines
 from ..words.numbers import text_of
-from .protocol import by_source, conclusions, published_value, span
+from .protocol import Numbers, bare, by_source, conclusions, estimator, pick, span
 
 VOTE_COLUMNS = ("question_id", "pair", "voter", "kind", "verdict", "outcome")
 VERDICTS = ("first", "tie", "second")
@@ -120,13 +120,10 @@ def _check_columns(table: pd.DataFrame, columns: Sequence[str], what: str, share
 
 def _check_votes(votes: pd.DataFrame) -> None:
     _check_columns(votes, VOTE_COLUMNS, "votes")
-    odd = sorted({str(kind) for kind in votes["kind"]} - {"judge", "person"})
-    if odd:
-        raise ValueError(f"column 'kind' holds {', '.join(odd)}; expected judge or person")
-    given = votes["verdict"].dropna()
-    strange = sorted({str(verdict) for verdict in given} - set(VERDICTS))
-    if strange:
-        raise ValueError(f"column 'verdict' holds {', '.join(strange)}; expected {', '.join(VERDICTS)}, or nothing")
+    kinds, verdicts = ("kind", votes["kind"], "judge", "person"), ("verdict", votes["verdict"].dropna(), *VERDICTS)
+    for (name, words, *valid), more in ((kinds, "judge or person"), (verdicts, f"{', '.join(VERDICTS)}, or nothing")):
+        if odd := sorted({*map(str, words)} - {*valid}):
+            raise ValueError(f"column {name!r} holds {', '.join(odd)}; expected {more}")
     empty = votes[(votes["kind"] == "person") & votes["verdict"].isna()]
     if len(empty):
         first = empty.iloc[0]
@@ -146,9 +143,10 @@ GOLD_COLUMNS = ("question_id", "judge", "correct")
 MOST = 12
 
 
+@estimator("accuracy")
 def accuracy(
-    frame: pd.DataFrame, data: str, chance: float | None = None, pairs: Sequence[tuple[str, str]] | None = None
-) -> list[Estimate]:
+    frame: pd.DataFrame, chance: float | None = None, pairs: Sequence[tuple[str, str]] | None = None
+) -> Numbers:
     """How often is each judge right, and is one right more often than another?
 
     `frame`, a row a verdict: question_id (the cluster), judge, correct (1 right, 0 wrong, NaN unreadable), optional
@@ -159,17 +157,11 @@ def accuracy(
     """
     _check_columns(frame, GOLD_COLUMNS, "gold labels", ["correct"])
     keys = [at for at in ("source", "condition") if at in frame and (at == "source" or frame[at].nunique() > 1)]
-    groups = frame.groupby(keys, sort=False) if keys else [((), frame)]
-    return [
-        each
-        for values, rows in groups
-        for each in _of_group(rows, dict(zip(keys, map(str, values), strict=True)), data, chance, pairs)
-    ]
+    for values, rows in frame.groupby(keys, sort=False) if keys else [((), frame)]:
+        yield from _of_group(rows, dict(zip(keys, map(str, values), strict=True)), chance, pairs)
 
 
-def _of_group(
-    frame: pd.DataFrame, where: Mapping[str, str], data: str, chance: float | None, pairs: Sequence | None
-) -> Iterator[Estimate]:
+def _of_group(frame: pd.DataFrame, where: Mapping[str, str], chance: float | None, pairs: Sequence | None) -> Numbers:
     # A category is a stratum only where every question has one.
     apart = "category" in frame and (frame.groupby("question_id")["category"].nunique(dropna=False) == 1).all()
     strata = "category" if apart else None
@@ -177,22 +169,22 @@ def _of_group(
     read, least, lost = (cluster_sums(bounded, c, "question_id", "judge", strata) for c in ("correct", "least", "lost"))
     for judge, weights in column_weights(read, average=False).items():
         place = {**where, "judge": judge}
-        yield estimate("gold_accuracy", place, contrast(read, weights, null=chance), data)
-        yield estimate("gold_accuracy_of_all", place, contrast(least, weights, null=None), data)
-        yield estimate("gold_unreadable_share", place, contrast(lost, weights, null=None), data)
+        yield "gold_accuracy", place, contrast(read, weights, null=chance)
+        yield "gold_accuracy_of_all", place, contrast(least, weights, null=None)
+        yield "gold_unreadable_share", place, contrast(lost, weights, null=None)
     if "category" in frame.columns and frame["category"].nunique() > 1:
         for category, rows in frame.groupby("category", sort=True):
             sums = cluster_sums(rows, "correct", "question_id", "judge")
             for judge, weights in column_weights(sums, average=False).items():
                 place = {**where, "judge": judge, "category": str(category)}
-                yield estimate("gold_accuracy_by_category", place, contrast(sums, weights, null=chance), data)
+                yield "gold_accuracy_by_category", place, contrast(sums, weights, null=chance)
     strata = strata if read.strata is not None else None
     for one, other in _pairs(read.columns, pairs):
         both = bounded[bounded["judge"].isin([one, other]) & bounded["correct"].notna()]
         shared = both[both.groupby("question_id")["judge"].transform("nunique") == 2]
         sums = cluster_sums(shared, "correct", "question_id", "judge", strata)
         gap = contrast(sums, [1.0 if judge == one else -1.0 for judge in sums.columns])
-        yield estimate("gold_accuracy_difference", {**where, "judge": str(one), "other": str(other)}, gap, data, "pp")
+        yield "gold_accuracy_difference", {**where, "judge": str(one), "other": str(other)}, gap
 
 
 def _pairs(judges: Sequence[object], pairs: Sequence[tuple[str, str]] | None) -> list[tuple[object, object]]:
@@ -210,46 +202,41 @@ ALL, CONSISTENT, DECISIVE = "all", "consistent", "decisive"
 Totals = tuple[np.ndarray, np.ndarray]
 
 
-def agreement(votes: pd.DataFrame, data: str, seed: int = 42, resamples: int = 2000) -> list[Estimate]:
+@estimator("accuracy")
+def agreement(votes: pd.DataFrame, seed: int = 42, resamples: int = 2000) -> Numbers:
     """How far judges agree with people, and people with each other: by condition where there are several, and in all.
 
     `votes` as `counted` takes them, optional columns source and condition, which are then in `where`, beside judge and
     votes (ALL, CONSISTENT, DECISIVE). Alpha (Krippendorff, nominal): BCa over questions of `resamples` draws.
     """
-    found: list[Estimate] = []
     for source, part in votes.groupby("source", sort=False) if "source" in votes else [(None, votes)]:
         names = list(dict.fromkeys(part["condition"])) if "condition" in part else [None]
         for condition in ["all", *names] if len(names) > 1 else names:
             rows = part if condition in ("all", None) else part[part["condition"] == condition]
             place = {"source": source, "condition": condition}
             where = {key: str(value) for key, value in place.items() if value is not None}
-            found += of_counted(counted(rows), where, data, seed, resamples)
-    return found
+            yield from of_counted(counted(rows), where, seed, resamples)
 
 
-def of_counted(
-    tables: Counted, where: Mapping[str, str], data: str, seed: int = 42, resamples: int = 2000
-) -> Iterator[Estimate]:
-    """The estimates of `agreement` from the counts of one source and condition, as published counts have them."""
+def of_counted(tables: Counted, where: Mapping[str, str], seed: int = 42, resamples: int = 2000) -> Numbers:
+    """The numbers of `agreement` from the counts of one source and condition, as published counts have them."""
     for judge, table in tables.judges.items():
         at = {**where, "judge": judge}
         for which in (ALL, CONSISTENT, DECISIVE):
-            each = clustered(*judge_sums(table.votes, which), null=None)
-            yield estimate("human_agreement", {**at, "votes": which}, each, data)
+            yield "human_agreement", {**at, "votes": which}, clustered(*judge_sums(table.votes, which), null=None)
         agreed, _ = judge_sums(table.votes, ALL)
-        of_all = clustered(agreed, table.votes.sum(axis=(1, 2)), null=None)
-        yield estimate("human_agreement_of_all", at, of_all, data)
+        yield "human_agreement_of_all", at, clustered(agreed, table.votes.sum(axis=(1, 2)), null=None)
         for which in (ALL, DECISIVE):
             sums = zip(judge_sums(table.shared, which), people_sums(tables.people, which), strict=True)
             gap = clustered(*map(np.column_stack, sums), [1.0, -1.0])  # type: ignore
-            yield estimate("agreement_gap", {**at, "votes": which}, gap, data, "pp")
-        yield estimate("human_alpha", at, alpha(_plain(table.votes), seed, resamples), data, "alpha")
-        counts: dict[str, Any] = {"n": table.judged, "clusters": tables.questions, "method": "counted", "data": data}
-        yield Estimate("vote_unreadable_share", at, table.lost / table.judged, **counts)
+            yield "agreement_gap", {**at, "votes": which}, gap
+        yield "human_alpha", at, alpha(_plain(table.votes), seed, resamples)
+        lost = no_interval(table.lost / table.judged, table.judged, tables.questions, "counted")
+        yield "vote_unreadable_share", at, lost
     for which in (ALL, DECISIVE):
         each = clustered(*people_sums(tables.people, which), null=None)
-        yield estimate("human_human_agreement", {**where, "votes": which}, each, data)
-    yield estimate("human_human_alpha", where, alpha(tables.people, seed, resamples), data, "alpha")
+        yield "human_human_agreement", {**where, "votes": which}, each
+    yield "human_human_alpha", where, alpha(tables.people, seed, resamples)
 
 
 def _plain(votes: np.ndarray) -> np.ndarray:
@@ -375,36 +362,33 @@ POOLED = "Adversarial"
 CHANCE = 0.5
 
 
-def published(counts: Mapping[str, Any]) -> list[Estimate]:
+@estimator("accuracy", "published")
+def published(counts: Mapping[str, Any]) -> Numbers:
     """All numbers that the counts in published/counts.yaml determine; `where` has source, and no two are pooled.
 
     Of instances judged in both orders what `accuracy` gives, against chance, and differences where joint counts are
     kept; of items with a majority of three people the same without chance, and as printed; of votes what `agreement`
     gives, and `labelled_share` of each pair of models.
     """
-    found: list[Estimate] = []
     for name, block in counts.items():
         if name == "released":
-            found += _of_recent(block)
+            yield from _of_recent(block)
             continue
         source = {"source": block["name"]}
         if BOTH_ORDERS in block:
-            found += _of_both_orders(block, source)
+            yield from _of_both_orders(block, source)
         if ITEMS in block:
-            found += _of_items(block[ITEMS], source)
+            yield from _of_items(block[ITEMS], source)
         if VOTES in block:
             tables = {condition: counted_of(each) for condition, each in block[VOTES].items()}
             every = {"all": together(list(tables.values()))} if len(tables) > 1 else {}
             for condition, each in (every | tables).items():
-                found += of_counted(each, {**source, "condition": condition}, "published")
+                yield from of_counted(each, {**source, "condition": condition})
         for pair, (seen, total) in block.get("labelled", {}).items():
-            place = {**source, "pair": pair}
-            share = Estimate("labelled_share", place, seen / total, n=total, method="counted", data="published")
-            found.append(share)
-    return found
+            yield "labelled_share", {**source, "pair": pair}, bare(seen / total, total)
 
 
-def _of_recent(block: Mapping[str, Any]) -> Iterator[Estimate]:
+def _of_recent(block: Mapping[str, Any]) -> Numbers:
     """The numbers `released_*` of recent judges beside people and gold; `where` says how ties count."""
     for name, source in block["counts"].items():
         for judge, row in source["judges"].items():
@@ -415,19 +399,17 @@ def _of_recent(block: Mapping[str, Any]) -> Iterator[Estimate]:
                     (total, squares), n = gain[key], gain["items"]
                     se = math.sqrt((squares - total**2 / n) / (n - 1) / n)
                     interval = t_interval(total / n, se, n - 1, n, n, "t over items")
-                    if key == "right":
-                        yield estimate("released_accuracy", at, interval, "published")
-                    else:
-                        yield estimate("released_ensembling_gain", at | {"ties": key}, interval, "published", "pp")
+                    id = "released_accuracy" if key == "right" else "released_ensembling_gain"
+                    yield id, at if key == "right" else at | {"ties": key}, interval
             if "picks" in row:
                 people = source["people"][row["model"]]
                 why = "no interval: printed as shares"
                 for ties, size in (("people's ties not picked", people["votes"]), ("decided votes", people["decided"])):
-                    gap = row["picks"] / 100 - people["wins"] / size
-                    yield published_value("released_family_gap", where | {"ties": ties}, gap, size, "pp", why)
+                    gap = bare(row["picks"] / 100 - people["wins"] / size, size, why)
+                    yield "released_family_gap", where | {"ties": ties}, gap
 
 
-def _of_both_orders(block: Mapping[str, Any], source: Mapping[str, str]) -> Iterator[Estimate]:
+def _of_both_orders(block: Mapping[str, Any], source: Mapping[str, str]) -> Numbers:
     frame = pd.concat([_verdicts(judge, grids, source) for judge, grids in block[BOTH_ORDERS].items()])
     # Counts do not tell which instance is which: every judge has its own, and no two are compared.
     yield from accuracy(frame, "published", CHANCE, pairs=())
@@ -440,7 +422,7 @@ def _of_both_orders(block: Mapping[str, Any], source: Mapping[str, str]) -> Iter
         one, other = names.split()
         x, d, strata = _joint(cells)
         gap = clustered(x, d, [1.0, -1.0], strata)
-        yield estimate("gold_accuracy_difference", {**source, "judge": one, "other": other}, gap, "published", "pp")
+        yield "gold_accuracy_difference", {**source, "judge": one, "other": other}, gap
 
 
 def _verdicts(judge: str, grids: Mapping[str, Any], source: Mapping[str, str]) -> pd.DataFrame:
@@ -468,7 +450,7 @@ def _joint(cells: Mapping[str, Mapping[str, int]]) -> tuple[np.ndarray, np.ndarr
     return np.array(right), np.array(read), strata
 
 
-def _of_items(block: Mapping[str, Any], source: Mapping[str, str]) -> Iterator[Estimate]:
+def _of_items(block: Mapping[str, Any], source: Mapping[str, str]) -> Numbers:
     rows = [
         (str(question), judge, value)
         for judge, sums in block["judges"].items()
@@ -479,8 +461,7 @@ def _of_items(block: Mapping[str, Any], source: Mapping[str, str]) -> Iterator[E
     yield from accuracy(frame, "published")
     items = np.array(block["items"])
     for judge, right in block.get("right_as_printed", {}).items():
-        interval = clustered(np.array(right), items, null=None)
-        yield estimate("gold_accuracy_as_printed", {**source, "judge": judge}, interval, "published")
+        yield "gold_accuracy_as_printed", {**source, "judge": judge}, clustered(np.array(right), items, null=None)
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
@@ -510,7 +491,7 @@ def published_finding(estimates: Sequence[Estimate]) -> str:
 
     `estimates` is what `published` makes of published/counts.yaml.
     """
-    by = {name: [each for each in estimates if each.where["source"] == name] for name in ("LLMBar", "PandaLM")}
+    by = {name: pick(estimates, source=name) for name in ("LLMBar", "PandaLM")}
     prompts = conclusions("accuracy", by["LLMBar"], "gold_accuracy_difference")
     stand = lines([each for each in prompts if each.verdict == "bias"]) or "- none"
     ids = ["gold_accuracy", "gold_unreadable_share", "gold_accuracy_as_printed", "gold_accuracy_difference"]
@@ -535,8 +516,7 @@ def published_finding(estimates: Sequence[Estimate]) -> str:
 
 def _adversarial(estimates: Sequence[Estimate]) -> str:
     """Judges on easy instances and on those made to mislead."""
-    by = [each for each in estimates if each.id == "gold_accuracy_by_category"]
-    easy, hard = ([each for each in by if each.where["category"] == name] for name in ("Natural", POOLED))
+    easy, hard = (pick(estimates, "gold_accuracy_by_category", category=name) for name in ("Natural", POOLED))
     if not hard:
         return ""
     sure = [each for each, p in zip(hard, holm([each.p for each in hard]), strict=True) if p < LEVEL]
@@ -557,9 +537,8 @@ def _adversarial(estimates: Sequence[Estimate]) -> str:
 
 def _labels(estimates: Sequence[Estimate]) -> str:
     """Why verdicts are not corrected by these votes, and what agreement does not show."""
-    shares = [each for each in estimates if each.id == "labelled_share"]
     spread = ""
-    if shares:
+    if shares := pick(estimates, "labelled_share"):
         source, covered = shares[0].where["source"], span([each.value for each in shares])
         spread = text_of("accuracy", "no_sample").format(source=source, shares=covered) + " "
     return f"**Limits.** {spread}{text_of('accuracy', 'limits')}"

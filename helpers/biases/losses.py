@@ -1,4 +1,7 @@
-"""Whether a condition loses more verdicts than its control, so that what it seems to do may come from what was lost."""
+"""What is lost: whether a condition loses more verdicts than its control, so that its effect may come from those.
+
+Of verdicts with log-probabilities also how much of the probability falls on no valid label.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,12 @@ from dataclasses import replace
 import pandas as pd
 
 from .. import frames
-from ..stats.intervals import MIN_CLUSTERS, NAN, cluster_sums, clustered, estimate
+from ..stats.intervals import MIN_CLUSTERS, NAN, Interval, cluster_sums, clustered, estimate
 from ..stats.standing import LEVEL
 from ..stats.tests import holm, sign_flip
 from ..types import Estimate
 from ..words import p_text
+from .protocol import by_place, mean_interval
 
 
 def loss_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
@@ -53,3 +57,22 @@ def loss_words(changes: Sequence[Estimate]) -> str:
         if each.p < LEVEL
     ]
     return f"Careful: {'; '.join(clauses)}." if clauses else ""
+
+
+def label_mass(id: str, frame: pd.DataFrame, data: str, by: Sequence[str] = ("judge",)) -> list[Estimate]:
+    """How probable the valid labels were in all where verdicts stand; `where` has the columns `by`.
+
+    Of verdicts of one label by judges whose server was asked for log-probabilities, or gave them; nothing without any.
+    `method` counts verdicts without, and those with a label that was not listed.
+    """
+    if "label_mass" not in frame:
+        return []
+    rows = frame[(frame["outcome"] == "ok") & frame[["top_logprobs", "label_mass"]].notna().any(axis=1)]
+
+    def mass(mine: pd.DataFrame) -> Interval:
+        interval = mean_interval(mine, mine["label_mass"], reason="none could be read")
+        bound = int(mine["at_bound"].sum()) if "at_bound" in mine else 0
+        counts = f"{mine['label_mass'].isna().sum()} of {len(mine)} verdicts without log-probabilities"
+        return replace(interval, method=f"{interval.method}; {counts}, {bound} with a label at the most it can have")
+
+    return [estimate(*each, data) for each in by_place(id, rows, by, mass)]  # type: ignore

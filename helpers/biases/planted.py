@@ -74,12 +74,21 @@ def planted_table(
         return "SIMULATED judges, but nothing was measured that something planted could be compared with."
     head = ["| SIMULATED | of | planted, in the simulator | planted | found | found in |", "|---|---|---|---|---|---|"]
     confirmed = families(estimates) if families else confirmatory(module, estimates)
-    chances = [chance(row, confirmed) for row in finite]
-    lines = [_line(row, share) for row, share in zip(finite, chances, strict=True)]
+    weak = []
+    for row in finite:
+        share, nothing, found = chance(row, confirmed), abs(row.truth - row.null) < NOTHING, row.found
+        truth = replace(found, value=row.null if nothing else row.truth, low=math.nan, high=math.nan)
+        missed = " (misses it)" * (not math.isnan(found.low) and not found.low <= truth.value <= found.high)
+        often = "nothing planted" if nothing else "no standard error" if math.isnan(share) else f"{share:.0%} of runs"
+        head.append(f"| {row.what} | {row.whom} | {row.size} | {truth} | {found}{missed} | {often} |")
+        weak += [f"{row.what}, {row.whom} ({share:.0%})"] if share < HALF else []
     bounded = [row for row in finite if not math.isnan(row.found.low)]
     covered = sum(row.found.low <= row.truth <= row.found.high for row in bounded)
-    summary = f"{covered} of {len(bounded)} intervals include what was planted. " if bounded else ""
-    return "\n".join([*head, *lines, "", f"{summary}{_weak(finite, chances)}{READ} {text_of(module, 'planted')}"])
+    text = f"{covered} of {len(bounded)} intervals include what was planted. " if bounded else ""
+    if weak:
+        text += f"**Found in fewer than {HALF:.0%} of runs of this size**, so this run need not show it: "
+        text += f"{'; '.join(weak)}. "
+    return "\n".join([*head, "", f"{text}{READ} {text_of(module, 'planted')}"])
 
 
 def chance(row: Planted, families: Sequence[tuple[Sequence[Estimate], int]]) -> float:
@@ -89,24 +98,6 @@ def chance(row: Planted, families: Sequence[tuple[Sequence[Estimate], int]]) -> 
     tests = next((number for family, number in families if row.found in family), 1)
     each = row.found
     return power_of(row.truth - row.null, each.se, each.df, LEVEL / max(1, tests))
-
-
-def _line(row: Planted, share: float) -> str:
-    """The row as Markdown."""
-    nothing = abs(row.truth - row.null) < NOTHING
-    truth = replace(row.found, value=row.null if nothing else row.truth, low=math.nan, high=math.nan)
-    missed = not math.isnan(row.found.low) and not row.found.low <= truth.value <= row.found.high
-    often = "nothing planted" if nothing else "no standard error" if math.isnan(share) else f"{share:.0%} of runs"
-    found = f"{row.found}{' (misses it)' if missed else ''}"
-    return f"| {row.what} | {row.whom} | {row.size} | {truth} | {found} | {often} |"
-
-
-def _weak(rows: Sequence[Planted], chances: Sequence[float]) -> str:
-    """Which planted effects a run of this size finds too seldom to demonstrate them; "" where there are none."""
-    weak = [f"{row.what}, {row.whom} ({share:.0%})" for row, share in zip(rows, chances, strict=True) if share < HALF]
-    if not weak:
-        return ""
-    return f"**Found in fewer than {HALF:.0%} of runs of this size**, so this run need not show it: {'; '.join(weak)}. "
 
 
 def top_chances(felt: np.ndarray | Sequence[float], noise: float) -> np.ndarray:

@@ -10,11 +10,13 @@ import importlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
+from inspect import signature
 from operator import itemgetter
 from textwrap import indent
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from .. import prompts
@@ -22,6 +24,9 @@ from ..config import read_yaml
 from ..stats.intervals import (
     MIN_CLUSTERS,
     Interval,
+    Span,
+    Sums,
+    Values,
     cluster_sums,
     clusters_of,
     contrast,
@@ -42,6 +47,8 @@ Answers = Mapping[tuple[str, str], Answer]
 Replies = Mapping[str, Judgment]
 #: The trials of a stage, as far as replies so far determine them; published answers make the stage of answers empty.
 Stage = Callable[[str, Experiment, Sequence[Question], Replies, Answers | None], list[Trial]]
+#: Numbers as they are measured: id, place and interval, and what such a number can be where its unit does not say it.
+Numbers = Iterable[Estimate | tuple[str, Mapping[str, str], Interval] | tuple[str, Mapping[str, str], Interval, Span]]
 #: What intervals of published counts take for granted.
 INDEPENDENT = "counts, independence assumed"
 #: The name of a test of values of -1, 0 and 1, one a question.
@@ -100,12 +107,14 @@ def compare_texts(
 def interleave(trials: Iterable[Trial], seed: int, *keys: str) -> list[Trial]:
     """The trials in one random order drawn by the seed, so that no condition is always the earlier one.
 
-    `keys` of `where` tell apart the trials of one question, judge, condition and repeat.
+    `keys` of `where`, and what is "shown", tell apart the trials of one question, judge, condition and repeat.
     """
 
     def lot(trial: Trial) -> str:
-        drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat)
-        return short_hash(seed, "interleaved", *drawn, *(trial.where[key] for key in keys), digits=16)
+        drawn: list[Any] = [trial.question_id, trial.judge.name, trial.condition, trial.request.repeat]
+        for key in keys:
+            drawn += trial.shown if key == "shown" else [trial.where[key]]
+        return short_hash(seed, "interleaved", *drawn, digits=16)
 
     return sorted(trials, key=lot)
 
@@ -164,6 +173,33 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
 # --- what is measured -------------------------------------------------------------------------------------------------
 
 
+def estimator(
+    module: str, data: str = "", cluster: str = "question"
+) -> Callable[[Callable[..., Numbers]], Callable[..., list[Estimate]]]:
+    """Makes of a function that yields numbers one that lists them as Estimates, in the units that `module` declares.
+
+    `data` says where the verdicts are from; without it the new function takes that as its second argument. `cluster` is
+    what methods call the unit that varies.
+    """
+
+    def decorate(measured: Callable[..., Numbers]) -> Callable[..., list[Estimate]]:
+        @wraps(measured)
+        def estimates(*given: Any, **settings: Any) -> list[Estimate]:
+            source, given = (data, given) if data else (given[1], (given[0], *given[2:]))
+            declared, found = declared_by(module), list[Estimate]()
+            for each in measured(*given, **settings):
+                if not isinstance(each, Estimate):
+                    id, where, interval, *span = each
+                    interval = replace(interval, method=interval.method.replace("question", cluster))
+                    each = estimate(id, where, interval, source, declared[id].unit, *span)
+                found.append(each)
+            return found
+
+        return estimates
+
+    return decorate
+
+
 def tidy(judgments: Iterable[Judgment], answers: Answers, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """One row a verdict with what its Trial's `where` says; `verdict` is missing where none could be read.
 
@@ -190,18 +226,21 @@ def tidy(judgments: Iterable[Judgment], answers: Answers, columns: Sequence[str]
     return pd.DataFrame(rows, columns=columns)
 
 
+def measure_all(
+    estimators: Iterable[Callable[..., Iterable[Estimate]]], frame: pd.DataFrame, data: str, **settings: Any
+) -> list[Estimate]:
+    """The numbers of these estimators, each with the settings that it takes."""
+    taken = ({name: settings[name] for name in signature(each).parameters if name in settings} for each in estimators)
+    return [number for each, more in zip(estimators, taken, strict=True) for number in each(frame, data, **more)]
+
+
 def mean_interval(
-    rows: pd.DataFrame,
-    values: pd.Series,
-    cluster: str = "question_id",
-    strata: str | None = None,
-    null: float | None = None,
-    reason: str = "",
+    rows: pd.DataFrame, values: pd.Series, cluster: str = "question_id", reason: str = "", null: Any = None, **more: Any
 ) -> Interval:
     """The mean of a value a row, NaN where it has none, clustered; without values none, for this `reason`."""
     if reason and values.isna().all():
         return no_interval(math.nan, 0, 0, reason)
-    return contrast(cluster_sums(rows.assign(value=values), "value", cluster, strata=strata), null=null)
+    return contrast(cluster_sums(rows.assign(value=values), "value", cluster, **more), null=null)
 
 
 def share_interval(rows: pd.DataFrame, hits: pd.Series, reason: str = "", strata: str | None = None) -> Interval:
@@ -212,21 +251,24 @@ def share_interval(rows: pd.DataFrame, hits: pd.Series, reason: str = "", strata
 
 
 def mean_with_flips(
-    rows: pd.DataFrame,
-    values: pd.Series,
-    seed: int,
-    level: float = LEVEL,
-    moved: str = "questions changed",
-    strata: str | None = None,
-    null: float = 0.0,
-    reason: str = "",
+    rows: pd.DataFrame, values: pd.Series, seed: int, level: float = LEVEL, *moved: str, null: float = 0.0, **more: Any
 ) -> Interval:
     """`mean_interval` with the p of sign flips over questions around `null` (`with_sign_flip`); none of few of them."""
-    interval = mean_interval(rows, values, strata=strata, reason=reason)
+    interval = mean_interval(rows, values, **more)
     if interval.clusters < MIN_CLUSTERS:
         return interval
     sums = cluster_sums(rows.assign(value=values - null), "value", "question_id")
-    return with_sign_flip(interval, sums.numerators[:, 0], seed, level, moved)
+    return with_sign_flip(interval, sums.numerators[:, 0], seed, level, *moved)
+
+
+def contrast_with_flips(sums: Sums, weights: Values, seed: int, level: float = LEVEL, *moved: str) -> Interval:
+    """A weighted sum of rates with the p of sign flips over clusters in place of t's; none without an interval."""
+    interval, w = contrast(sums, weights), np.asarray(weights)
+    if math.isnan(interval.low):
+        return interval
+    used = w != 0
+    share = w[used] / sums.denominators[:, used].mean(axis=0)
+    return with_sign_flip(interval, (sums.numerators[:, used] * share).sum(axis=1), seed, level, *moved)
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -240,21 +282,16 @@ def span(shares: Sequence[float], unit: str = "%") -> str:
     return f"{' to '.join(ends)} {unit}"
 
 
-def published_rate(id: str, where: Mapping[str, str], k: int, n: int) -> Estimate:
+def counted_share(k: int, n: int) -> Interval:
     """A published share, k of n, with Wilson's interval."""
     interval = wilson(k, n)
     method = f"Wilson; {INDEPENDENT}" if interval.low == interval.low else interval.method
-    return estimate(id, where, replace(interval, method=method, clusters=0), "published")
+    return replace(interval, method=method, clusters=0)
 
 
-def published_value(id: str, where: Mapping[str, str], value: float, n: int, unit: str, why: str) -> Estimate:
-    """A published number that has no interval, and why."""
-    return Estimate(id, dict(where), value, n=n, unit=unit, method=why, data="published")
-
-
-def published_count(id: str, where: Mapping[str, str], value: float, n: int) -> Estimate:
-    """A published count, of n."""
-    return published_value(id, where, float(value), n, "count", "counted")
+def bare(value: Any, n: int, why: str = "counted") -> Interval:
+    """A published number of n that has no interval, and why: by default it is a count."""
+    return no_interval(value, n, 0, why)
 
 
 def worst_case(value: float, n: int, questions: int) -> Interval:
@@ -263,42 +300,19 @@ def worst_case(value: float, n: int, questions: int) -> Interval:
     return t_interval(value, math.sqrt((1 - value**2) / questions), questions - 1, n, questions, why)
 
 
-def estimate_means(
-    id: str,
-    frame: pd.DataFrame,
-    values: pd.Series,
-    data: str,
-    unit: str = "pp",
-    by: Sequence[str] = ("judge",),
-    null: float | None = 0.0,
-    **more: Any,
-) -> list[Estimate]:
-    """The mean of `values`, NaN where a row has none, for each place in `frame`; `where` has the columns `by`.
-
-    `null` and `more` as in `mean_interval`.
-    """
-    found = []
-    for place, rows in frame.groupby([*by], observed=True):
-        interval = mean_interval(rows, values[rows.index], null=null, **more)
-        found.append(estimate(id, dict(zip(by, map(str, place), strict=True)), interval, data, unit))
-    return found
+def by_place(
+    id: str, frame: pd.DataFrame, by: Sequence[str], interval: Callable[[pd.DataFrame], Interval], **where: str
+) -> Numbers:
+    """The interval of the rows of each place in `frame`; its `where` has the columns `by`, and `where`."""
+    for place, rows in frame.groupby([*by], observed=True, sort=True):
+        yield id, dict(zip(by, map(str, place), strict=True)) | where, interval(rows)
 
 
-def label_mass(id: str, frame: pd.DataFrame, data: str, by: Sequence[str] = ("judge",)) -> list[Estimate]:
-    """How probable the valid labels were in all where verdicts stand; `where` has the columns `by`.
-
-    Of verdicts of one label by judges whose server was asked for log-probabilities, or gave them; nothing without any.
-    `method` counts verdicts without, and those with a label that was not listed.
-    """
-    if "label_mass" not in frame:
-        return []
-    rows, found = frame[(frame["outcome"] == "ok") & frame[["top_logprobs", "label_mass"]].notna().any(axis=1)], []
-    for each in estimate_means(id, rows, rows["label_mass"], data, "rate", by, null=None, reason="none could be read"):
-        mine = rows[(rows[[*by]].astype(str) == pd.Series(each.where)).all(axis=1)]
-        bound = int(mine["at_bound"].sum()) if "at_bound" in mine else 0
-        counts = f"{mine['label_mass'].isna().sum()} of {len(mine)} verdicts without log-probabilities"
-        found.append(replace(each, method=f"{each.method}; {counts}, {bound} with a label at the most it can have"))
-    return found
+def mean_by_place(
+    id: str, frame: pd.DataFrame, values: pd.Series, by: Sequence[str] = ("judge",), **more: Any
+) -> Numbers:
+    """The mean of `values`, NaN where a row has none, for each place in `frame`; `more` as in `mean_interval`."""
+    return by_place(id, frame, by, lambda rows: mean_interval(rows, values[rows.index], **more))
 
 
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
@@ -325,6 +339,17 @@ def conclusions(module: str, estimates: Iterable[Estimate], *ids: str) -> list[C
     found = conclude((each for each in estimates if each.id in declared), declared, smallest_effect)
     chosen = ids or [id for id, about in declared.items() if about.family]
     return [each for id in chosen for each in found if each.estimate.id == id]
+
+
+def pick(estimates: Iterable[Estimate], *ids: str, **where: str) -> list[Estimate]:
+    """The estimates with one of these ids (with any, without ids) whose places hold these values."""
+    chosen = (each for each in estimates if not ids or each.id in ids)
+    return [each for each in chosen if all(each.where.get(key) == value for key, value in where.items())]
+
+
+def find(estimates: Iterable[Estimate], id: str, **where: str) -> Estimate | None:
+    """The one estimate with this id and just this place; None where there is none."""
+    return next((each for each in pick(estimates, id, **where) if len(each.where) == len(where)), None)
 
 
 def confirmatory(module: str, estimates: Iterable[Estimate]) -> list[tuple[list[Estimate], int]]:
@@ -354,19 +379,13 @@ def by_judge(
 
 
 def share_lines(
-    module: str,
-    estimates: Iterable[Estimate],
-    id: str,
-    measure: str,
-    over: str,
-    judge_of: Callable[[Mapping[str, str]], str] = itemgetter("judge"),
+    module: str, estimates: Iterable[Estimate], id: str, measure: str, over: str, judge_of: Any = itemgetter("judge")
 ) -> list[CardLine]:
     """A line for each judge with its shares of this id over all their parts (see `together`)."""
-    shares: dict[str, list[Estimate]] = {}
-    for each in estimates:
-        if each.id == id:
-            shares.setdefault(judge_of(each.where), []).append(each)
-    every = [together(several, id, judge, over) for judge, several in sorted(shares.items())]
+    shares = pick(estimates, id)
+    judges = sorted({judge_of(each.where) for each in shares})
+    parts = ([each for each in shares if judge_of(each.where) == judge] for judge in judges)
+    every = [together(several, id, judge, over) for judge, several in zip(judges, parts, strict=True)]
     return [card_line(each.estimate.where["judge"], measure, [each]) for each in conclusions(module, every, id)]
 
 
@@ -456,22 +475,16 @@ def load_bias(name: str) -> Bias:
     trials of all questions in one random order. Constants are in capitals in the module.
     """
     module = importlib.import_module(f".{name}", __package__)
+    declared_by(name)  # what is wrong with its numbers.yaml is said before anything is asked
     usual: dict[str, Any] = {each.__name__: partial(each, name) for each in (confirmatory, card, headline, finding)}
     names = {at: each.name for each in fields(Bias) for at in (each.name, each.name.upper())}
     hooks = {field: getattr(module, at) for at, field in names.items() if hasattr(module, at)}
     if "stages" not in hooks:
-        usual["trials"] = partial(_by_question, hooks.pop("trials"), getattr(module, "INTERLEAVED", None))
+        ask, keys = hooks.pop("trials"), getattr(module, "INTERLEAVED", None)
+
+        def trials(stage: str, experiment: Experiment, questions: Sequence[Question], *replies: Any) -> list[Trial]:
+            found = [trial for question in questions for trial in ask(experiment, question)]
+            return found if keys is None else interleave(found, experiment.seed, *keys)
+
+        usual["trials"] = trials
     return Bias(**{**usual, **hooks})
-
-
-def _by_question(
-    trials: Callable[[Experiment, Question], Iterable[Trial]],
-    keys: Sequence[str] | None,
-    stage: str,
-    experiment: Experiment,
-    questions: Sequence[Question],
-    replies: Replies,
-    prior: Answers | None = None,
-) -> list[Trial]:
-    found = [trial for question in questions for trial in trials(experiment, question)]
-    return found if keys is None else interleave(found, experiment.seed, *keys)

@@ -117,9 +117,10 @@ def styled(judge: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 def at_equal_style(judge: str, style: str, weight: int) -> float:
     """The win rate of a very large sample."""
     each, differences = styled(judge)
+    weights = np.where(each["strong"], float(weight), 1.0)
     if style == "raw":
-        return position_measured.weighted(each, each["won"], np.where(each["strong"], float(weight), 1.0)).value
-    return position_measured.controlled(each, differences, weight).value
+        return position_measured.weighted(each, each["won"], weights).value
+    return position_measured.controlled(each, differences, weights).value
 
 
 def test_control_takes_away_what_length_alone_did() -> None:

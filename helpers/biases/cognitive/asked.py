@@ -11,14 +11,15 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from itertools import product
 from typing import Any
 
 from ... import prompts
 from ...stats.intervals import MIN_CLUSTERS
-from ...types import Experiment, Judgment, Model, Pull, Question, RatioScale, Trial, Version, Wording, short_hash
+from ...types import Experiment, Pull, Question, RatioScale, Trial, Version, Wording, short_hash
 from ..protocol import Answers, Replies, make_trial
 
 #: Of the options: A and B may be the names of answers that are compared, and I and O look like digits.
@@ -244,18 +245,6 @@ CONTROL = "control"
 NEEDS = "a wording that can be asked"
 
 
-@dataclass(frozen=True)
-class Asking:
-    """One wording of a scenario, put to one model; `scenario`: its number, see `places_of`."""
-
-    experiment: Experiment
-    templates: Mapping[str, prompts.Template]
-    question: Question
-    wording: Wording
-    judge: Model
-    scenario: int
-
-
 def trials(
     stage: str, experiment: Experiment, questions: Sequence[Question], replies: Replies, prior: Answers | None = None
 ) -> list[Trial]:
@@ -264,66 +253,58 @@ def trials(
     These are in one random order drawn by the seed, so that neither is always the earlier one; decisions stand among
     them (they are stored by then). A treatment whose decision could not be read is not asked. `prior` is not used.
     """
-    folder = experiment.shared / "prompts"
-    templates = {name: prompts.load(folder / f"{name}.txt") for name in ("choose", "select")}
+    templates = {name: prompts.load(experiment.shared / "prompts" / f"{name}.txt") for name in ("choose", "select")}
     pulls, numbers, found = pulls_of(questions), places_of(questions), list[Trial]()
     judges = [replace(judge, pulls=pulls) if judge.simulated else judge for judge in experiment.judges]
     for question in questions:
         versions = [version for wording in question.wordings for version in wording.versions.values()]
         texts = "\n".join(text for version in versions for text in (version.text, *version.options))
         prompts.check_nonce(prompts.nonce(experiment.seed, question.id), {f"scenario {question.id}": texts})
-        for wording in question.wordings:
-            for judge in judges:
-                asking = Asking(experiment, templates, question, wording, judge, numbers[question.id])
-                found += _staged(asking, stage, replies)
-    return sorted(found, key=lambda trial: _lot(experiment.seed, trial))
+        for wording, judge in product(question.wordings, judges):
+            ask = partial(_trial, templates, (experiment, question, wording, judge, numbers[question.id]))
+            decision = [ask("decision", "decision", 0)] if wording.kind == "selection" else []
+            found += decision
+            for repeat in range(experiment.repeats if stage == STAGES[-1] else 0):
+                found.append(ask(CONTROL, CONTROL, repeat))
+                asked = partial(ask, condition="treatment", repeat=repeat)
+                found += _told(asked, decision[0], replies) if decision else [asked("treatment")]
+
+    def lot(trial: Trial) -> str:
+        drawn = (trial.question_id, trial.judge.name, trial.where["task"], trial.condition, trial.request.repeat)
+        return short_hash(experiment.seed, "interleaved", *drawn, digits=16)
+
+    return sorted(found, key=lot)
 
 
-def _staged(asking: Asking, stage: str, replies: Replies) -> Iterator[Trial]:
-    """The trials of one wording and model at a stage."""
-    decision = _trial(asking, "decision", "decision", 0) if asking.wording.kind == "selection" else None
-    if decision:
-        yield decision
-    if stage != STAGES[-1]:
-        return
-    for repeat in range(asking.experiment.repeats):
-        yield _trial(asking, CONTROL, CONTROL, repeat)
-        if decision is None:
-            yield _trial(asking, "treatment", "treatment", repeat)
-        else:
-            yield from _selection_trials(asking, replies.get(decision.request.key), repeat)
-
-
-def _selection_trials(asking: Asking, decided: Judgment | None, repeat: int) -> Iterator[Trial]:
+def _told(ask: Callable[..., Trial], decision: Trial, replies: Replies) -> list[Trial]:
     """The treatment that tells a model what it decided; before it is asked, the longer one stands for it in a plan."""
-    if decided is not None and decided.verdict is not None:
-        options = asking.wording.versions["decision"].options
-        side = options[int(decided.trial.shown[decided.trial.labels.index(decided.verdict.choice)])]
-        yield _trial(asking, f"treatment_{side}", "treatment", repeat, side)
-    elif decided is None:
-        both = [_trial(asking, f"treatment_{side}", "treatment", repeat, side) for side in ("for", "against")]
+    if (decided := replies.get(decision.request.key)) is None:
+        both = (ask(f"treatment_{side}", decided=side) for side in ("for", "against"))
         longer = max(both, key=lambda trial: len(trial.request.prompt.encode()))
         # Of a reply that is missing in the end nobody knows which side it would have been told.
-        yield replace(longer, request=replace(longer.request, unwritten=1), where={**longer.where, "decided": ""})
+        return [replace(longer, request=replace(longer.request, unwritten=1), where={**longer.where, "decided": ""})]
+    if decided.verdict is None:
+        return []
+    label = decision.labels.index(decided.verdict.choice)
+    side = [*SIDES][int(decision.shown[label])]
+    return [ask(f"treatment_{side}", decided=side)]
 
 
-def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: str = "") -> Trial:
-    experiment, question, wording, judge = asking.experiment, asking.question, asking.wording, asking.judge
-    shown = wording.versions[version]
-    several = wording.kind == "selection" and version != "decision"
-    task = f"{wording.name} decision" if version == "decision" else wording.name
-    lot = f"{experiment.seed}:option_order:{question.category}:{version if version == 'decision' else 'test'}"
-    at = (asking.scenario, question.wordings.index(wording), repeat + (condition == "treatment"))
-    order, letters = shown_order(experiment.extra["option_order"], len(shown.options), *at, lot)
+def _trial(
+    templates: Mapping[str, prompts.Template], at: tuple, version: str, condition: str, repeat: int, decided: str = ""
+) -> Trial:
+    """One version of a wording: `at` is the experiment, question, wording, model, and the scenario's number."""
+    experiment, question, wording, judge, scenario = at
+    shown, decision = wording.versions[version], version == "decision"
+    several = wording.kind == "selection" and not decision
+    lot = f"{experiment.seed}:option_order:{question.category}:{version if decision else 'test'}"
+    place = (scenario, question.wordings.index(wording), repeat + (condition == "treatment"))
+    order, letters = shown_order(experiment.extra["option_order"], len(shown.options), *place, lot)
     lines = [f"{label}) {shown.options[i]}" for label, i in zip(letters, order, strict=True)]
     texts = {"text": shown.text, "options": "\n".join(lines)}
+    task = f"{wording.name} decision" if decision else wording.name
     where = {"version": version, "task": task, "decided": decided, "place": wording.name}
     form, template = ("several", "select") if several else ("choice", "choose")
     placed: Any = {"form": form, "labels": tuple(letters), "shown": tuple(map(str, order)), "repeat": repeat}
-    asked = (experiment, question, judge, condition, asking.templates[template], texts)
+    asked = (experiment, question, judge, condition, templates[template], texts)
     return make_trial(*asked, where=where, wording=wording, **placed)
-
-
-def _lot(seed: int, trial: Trial) -> str:
-    drawn = (trial.question_id, trial.judge.name, trial.where["task"], trial.condition, trial.request.repeat)
-    return short_hash(seed, "interleaved", *drawn, digits=16)

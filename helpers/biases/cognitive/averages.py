@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import MIN_CLUSTERS, NAN, Interval, Span, cluster_sums, clustered, estimate, no_interval
+from ...stats.intervals import MIN_CLUSTERS, NAN, Interval, Span, cluster_sums, clustered, no_interval
 from ...stats.standing import LEVEL
 from ...stats.tests import with_sign_flip
 from ...types import Estimate
+from ..protocol import Numbers, estimator, pick
 
 #: What tells the pairs of one judge on one wording apart from all others.
 CELL = ["source", "judge", "category", "question_id", "wording"]
@@ -97,8 +98,10 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     """
     frame = without_habits(frame, habits(frame))
     control, treatment = (frame[frame["condition"] == name] for name in ("control", "treatment"))
-    for each in (control, treatment):
-        _once(each)
+    for twice in (each[each.duplicated([*CELL, "repeat"])] for each in (control, treatment)):
+        for row in twice.head(1).to_dict("records"):
+            place = ", ".join(f"{name} {row[name]}" for name in [*CELL, "condition", "repeat"])
+            raise ValueError(f"two replies to the same version: {place}; each repeat needs a number of its own")
     control = _with_next(control.sort_values([*CELL, "repeat"], kind="stable"))
     partner = treatment["partner"].fillna(treatment["repeat"]).astype(float)
     both = treatment.assign(partner=partner).merge(
@@ -111,7 +114,17 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     alone = alone.assign(partner=alone["repeat"].astype(float))
     if len(alone):
         both = pd.concat([both, alone[both.columns]], ignore_index=True) if len(both) else alone
-    return _shaped(both)
+    readable = ((both["outcome"] == "ok") & (both["outcome_control"] == "ok")).to_numpy(dtype=bool)
+    target, selected = both["target"].to_numpy(dtype=float), (both["kind"] == "selection").to_numpy(dtype=bool)
+    answers = {"a2": "value", "i2": "choice", "a1": "a1", "i1": "i1"}
+    shaped = both.assign(
+        readable=readable,
+        **{name: both[column].where(readable) for name, column in answers.items()},
+        decided=np.where(selected & np.isfinite(target), (target > 0).astype(float), np.nan),
+        n_args=both["options"].where(selected).astype(float),
+    )
+    names = [*PAIRS, *({"cluster"} & {*shaped})]
+    return shaped[names].sort_values([*CELL, "repeat"], kind="stable").reset_index(drop=True)
 
 
 #: What the row of a control gives, and its name in the row of a pair.
@@ -134,41 +147,11 @@ def _with_next(control: pd.DataFrame) -> pd.DataFrame:
     start = np.arange(len(control)) - place
     after = start + (place + 1) % np.maximum(size, 1)
 
-    def following(name: str) -> np.ndarray:
-        values = control[name].to_numpy(dtype=float)
-        return np.where(size > 1, values[after], np.nan) if len(values) else values
-
-    found = control.assign(next=following("repeat"), next_value=following("value"), next_choice=following("choice"))
-    found["partner"] = found["repeat"].astype(float)
-    for name, new in _CONTROL.items():
-        found[new] = found[name]
-    return found
-
-
-def _shaped(both: pd.DataFrame) -> pd.DataFrame:
-    readable = ((both["outcome"] == "ok") & (both["outcome_control"] == "ok")).to_numpy(dtype=bool)
-    selected = (both["kind"] == "selection").to_numpy(dtype=bool)
-    target = both["target"].to_numpy(dtype=float)
-    decided = np.where(selected & np.isfinite(target), (target > 0).astype(float), np.nan)
-    shaped = both.assign(
-        readable=readable,
-        a2=both["value"].where(readable),
-        i2=both["choice"].where(readable),
-        a1=both["a1"].where(readable),
-        i1=both["i1"].where(readable),
-        decided=decided,
-        n_args=both["options"].where(selected).astype(float),
-    )
-    order = [*CELL, "repeat"]
-    return shaped[[*PAIRS, *({"cluster"} & {*shaped})]].sort_values(order, kind="stable").reset_index(drop=True)
-
-
-def _once(rows: pd.DataFrame) -> None:
-    twice = rows[rows.duplicated([*CELL, "repeat"])]
-    if len(twice):
-        row = twice.iloc[0]
-        place = ", ".join(f"{name} {row[name]}" for name in [*CELL, "condition", "repeat"])
-        raise ValueError(f"two replies to the same version: {place}; each repeat needs a number of its own")
+    following = {"next": "repeat", "next_value": "value", "next_choice": "choice"}
+    values = {new: control[name].to_numpy(dtype=float) for new, name in following.items()}
+    values = {new: np.where(size > 1, each[after], np.nan) if len(each) else each for new, each in values.items()}
+    found = control.assign(**values, partner=control["repeat"].astype(float))
+    return found.assign(**{new: found[name] for name, new in _CONTROL.items()})
 
 
 @dataclass(frozen=True)
@@ -183,12 +166,6 @@ class Cell:
     denominators: np.ndarray
     n: int
     without: tuple[str, ...] = ()
-
-    @property
-    def weights(self) -> np.ndarray:
-        """(J,) each judge counts the same in a mean over judges."""
-        judges = self.numerators.shape[1]
-        return np.full(judges, 1 / max(judges, 1))
 
 
 def places(rows: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
@@ -224,31 +201,31 @@ def cells(rows: pd.DataFrame, values: np.ndarray, weights: np.ndarray | None = N
             yield Cell(where, x[:, column], d[:, column], int(n[column].sum()))
 
 
-def means(
-    id: str, rows: pd.DataFrame, values: np.ndarray, data: str, unit: str, reason: str, span: Span = None
-) -> list[Estimate]:
-    """The mean of each of the `cells`, in this unit; `reason` says why a cell without a value has none."""
-    return [estimate(id, cell.where, mean_of(cell, reason), data, unit, span) for cell in cells(rows, values)]
+#: What varies in this experiment is the scenario.
+by_scenario = estimator("cognitive", cluster="scenario")
+
+
+def means(id: str, found: Iterable[Cell], reason: str, span: Span = None) -> Numbers:
+    """The mean of each cell; `reason` says why a cell without a value has none."""
+    return ((id, cell.where, mean_of(cell, reason), span) for cell in found)
 
 
 def mean_of(cell: Cell, reason: str, null: float | None = None) -> Interval:
     """The mean over these judges of each one's mean over pairs, with its scenario-clustered t interval."""
-    if not cell.numerators.shape[1]:
+    if not (judges := cell.numerators.shape[1]):
         return no_interval(NAN, 0, 0, reason)
-    interval = clustered(cell.numerators, cell.denominators, cell.weights, null=null)
+    interval = clustered(cell.numerators, cell.denominators, np.full(judges, 1 / judges), null=null)
     return replace(interval, n=cell.n, method=named(interval.method, cell))
 
 
 def named(method: str, cell: Cell) -> str:
-    """The method, in the words of scenarios, and the judges that a mean over judges had to leave out."""
-    words = method.replace("question", "scenario")
-    return f"{words}; without {', '.join(cell.without)}, who gave nothing to count" if cell.without else words
+    """The method, and the judges that a mean over judges had to leave out."""
+    return f"{method}; without {', '.join(cell.without)}, who gave nothing to count" if cell.without else method
 
 
 def contributions(cell: Cell) -> np.ndarray:
     """(C,) what each scenario adds to the mean over judges; exchanging control and treatment turns its sign."""
-    totals = cell.denominators.sum(axis=0)
-    return (cell.numerators / totals * cell.weights).sum(axis=1)
+    return (cell.numerators / cell.denominators.sum(axis=0)).mean(axis=1)
 
 
 def cell_interval(cell: Cell, seed: int, reason: str, level: float = LEVEL) -> Interval:
@@ -259,7 +236,7 @@ def cell_interval(cell: Cell, seed: int, reason: str, level: float = LEVEL) -> I
     """
     interval = mean_of(cell, reason, null=0.0)
     if interval.clusters < MIN_CLUSTERS:
-        return replace(interval, p=NAN)
+        return interval
     return with_sign_flip(interval, contributions(cell), seed, level, "scenarios moved")
 
 
@@ -270,25 +247,6 @@ Place = tuple[str, ...]
 def place(where: Mapping[str, str]) -> Place:
     """The bias and judge that a number is of."""
     return tuple(where[key] for key in ("bias", "judge", "source") if key in where)
-
-
-#: Estimates by id, place and the further keys of their place.
-Index = Mapping[tuple[str, Place, frozenset], Estimate]
-
-
-def index(estimates: Sequence[Estimate]) -> Index:
-    """The estimates by id, place and further keys, for who looks up many."""
-    found: dict[tuple[str, Place, frozenset], Estimate] = {}
-    for each in estimates:
-        if "bias" in each.where:
-            more = frozenset(item for item in each.where.items() if item[0] not in ("bias", "judge", "source"))
-            found.setdefault((each.id, place(each.where), more), each)
-    return found
-
-
-def find(index: Index, id: str, at: Place, **more: str) -> Estimate | None:
-    """The one estimate with this id, place and further keys; None where there is none."""
-    return index.get((id, at, frozenset(more.items())))
 
 
 def members(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -307,17 +265,16 @@ def scattered(scatter: Estimate | None) -> bool:
     return scatter is not None and scatter.value != 0 and not abs(scatter.value) <= scatter.se
 
 
-def lost(index: Index, bias: str, condition: str) -> float:
+def lost(estimates: Sequence[Estimate], bias: str, condition: str) -> float:
     """The share of replies without a decision on a bias in one condition, over all judges; NaN where none was asked."""
-    asked = [e for (id, at, _), e in index.items() if id == "odd_share" and at[0] == bias]
-    counted = [(e.value * e.n, e.n) for e in asked if e.where["condition"] == condition]
-    return sum(x for x, _ in counted) / sum(n for _, n in counted) if counted else math.nan
+    asked = pick(estimates, "odd_share", bias=bias, condition=condition)
+    return sum(each.value * each.n for each in asked) / sum(each.n for each in asked) if asked else math.nan
 
 
 def undirected(estimates: Sequence[Estimate]) -> list[str]:
     """The biases of which only the published metric is defined: where they pull is not known."""
-    directed = {e.where["bias"] for e in estimates if e.id == "bias_effect"}
-    return sorted({e.where["bias"] for e in estimates if e.id == "ratio_scale" and "bias" in e.where} - directed)
+    metric, directed = ({e.where.get("bias") for e in pick(estimates, id)} for id in ("ratio_scale", "bias_effect"))
+    return sorted(filter(None, metric - directed))
 
 
 def scenarios_needed(tests: int) -> tuple[int, int]:

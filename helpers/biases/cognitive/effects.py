@@ -17,17 +17,30 @@ cov(anchor - a1, anchor - a0), 0 on average where the treatment does nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import NAN, Interval, clusters_of, estimate, no_interval, t_interval
-from ...stats.standing import BY
-from ...types import Estimate
-from .averages import CELL, LEVEL, Cell, cell_interval, cells, contributions, habits, means, pairs, places
+from ...stats.intervals import NAN, Interval, clusters_of, no_interval, t_interval
+from ...stats.standing import BY, LEVEL
+from ...stats.tests import mcnemar_exact
+from ..protocol import Numbers
+from .averages import (
+    CELL,
+    Cell,
+    by_scenario,
+    cell_interval,
+    cells,
+    contributions,
+    habits,
+    mean_of,
+    means,
+    pairs,
+    places,
+)
 from .metrics import pull
 
 NO_PAIR = "no pair with two readable answers, one of them off the target"
@@ -50,7 +63,8 @@ def directed(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["target"].notna()]
 
 
-def bias_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+@by_scenario
+def bias_effect(table: pd.DataFrame, seed: int) -> Numbers:
     """How far the treatment moves the answer toward the target, as a share of the larger distance; -1 to 1.
 
     `where`: bias (the mean over these judges), and bias, judge; all are one confirmatory family. Beside each the
@@ -61,24 +75,21 @@ def bias_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     # Holm's first step over the biases that have a readable pair, of each judge and on their mean.
     read = rows.loc[rows["a2"].notna(), ["category", "judge", "source"]].drop_duplicates()
     several = len(read[["judge", "source"]].drop_duplicates()) > 1
-    level, found = LEVEL / max(1, len(read) + several * read["category"].nunique()), []
+    level = LEVEL / max(1, len(read) + several * read["category"].nunique())
     values = pull(*columns(rows, "a1", "a2", "target"))
     for cell in cells(rows, values):
-        interval = cell_interval(cell, seed, NO_PAIR, level)
-        found.append(estimate("bias_effect", cell.where, interval, data, "score", WHOLE))
+        yield "bias_effect", cell.where, cell_interval(cell, seed, NO_PAIR, level), WHOLE
     undefined = np.where(rows["readable"], np.isnan(values), np.nan)
-    for cell in cells(rows, undefined):
-        found.append(count("bias_effect_undefined", cell, data))
-    return found
+    yield from (("bias_effect_undefined", cell.where, count(cell)) for cell in cells(rows, undefined))
 
 
-def count(id: str, cell: Cell, data: str) -> Estimate:
+def count(cell: Cell) -> Interval:
     """How many rows of a cell are 1, with the rows and scenarios that they are counted in."""
-    total, scenarios = cell.numerators.sum(), int((cell.denominators.sum(axis=1) > 0).sum())
-    return Estimate(id, cell.where, float(total), n=cell.n, clusters=scenarios, unit="count", method="count", data=data)
+    return no_interval(cell.numerators.sum(), cell.n, (cell.denominators.sum(axis=1) > 0).sum(), "count")
 
 
-def bias_placebo(table: pd.DataFrame, data: str) -> list[Estimate]:
+@by_scenario
+def bias_placebo(table: pd.DataFrame) -> Numbers:
     """The same effect of a control against its own repeat: what there is without any treatment, a check.
 
     Each two neighbouring repeats count once, the later as if it were the treatment: counted in both directions they
@@ -87,10 +98,18 @@ def bias_placebo(table: pd.DataFrame, data: str) -> list[Estimate]:
     rows = directed(table)
     control, again, target, here, next_ = columns(rows, "a1", "a0", "target", "partner", "next")
     values = np.where(next_ > here, pull(control, again, target), np.nan)
-    return means("bias_placebo", rows, values, data, "score", NEEDS_REPEAT, WHOLE)
+    return means("bias_placebo", cells(rows, values), NEEDS_REPEAT, WHOLE)
 
 
-def scale_shift(table: pd.DataFrame, data: str) -> list[Estimate]:
+def shifts(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Where the bias pulls, 1 up or -1 down, and how far answers move there as a share of the scale's length."""
+    a1, a2, a0, target, low, high = columns(rows, "a1", "a2", "a0", "target", "low", "high")
+    toward = np.where(target == high, 1.0, np.where(target == low, -1.0, np.sign(target - a0)))
+    return toward, toward * (a2 - a1) / np.where(high > low, high - low, np.nan)
+
+
+@by_scenario
+def scale_shift(table: pd.DataFrame) -> Numbers:
     """How far the treatment moves the answer toward the target, in points of 100 of the scale's length.
 
     a2 - a1 in the direction of the target: up or down where that is an end of the scale, else (an anchor) as seen from
@@ -102,10 +121,9 @@ def scale_shift(table: pd.DataFrame, data: str) -> list[Estimate]:
     as in `bias_effect`. Takes `pairs`.
     """
     rows = directed(table)
-    a1, a2, a0, target, low, high = columns(rows, "a1", "a2", "a0", "target", "low", "high")
-    toward = np.where(target == high, 1.0, np.where(target == low, -1.0, np.sign(target - a0)))
-    values = toward * (a2 - a1) / np.where(high > low, high - low, np.nan)
-    found = means("scale_shift", rows, values, data, "pp", NEEDS_SIDE)
+    toward, values = shifts(rows)
+    every = [*cells(rows, values)]
+    yield from means("scale_shift", every, NEEDS_SIDE)
     sides = rows.assign(toward=np.where(np.isfinite(values), toward, np.nan)).dropna(subset="toward")
     keys = [name for name in CELL if name != "wording"] + ["options", "low", "high", "toward"]
     answers = sides.groupby(keys, observed=True)[["a1", "a2"]]
@@ -113,23 +131,21 @@ def scale_shift(table: pd.DataFrame, data: str) -> list[Estimate]:
     middle, counts = middle.where(middle["options"] > 2, mean), answers.size().to_numpy(dtype=float)
     moved = middle["toward"] * (middle["a2"] - middle["a1"]) / (middle["high"] - middle["low"])
     moves = {tuple(cell.where.items()): cell for cell in cells(middle, moved.to_numpy(dtype=float), counts)}
-    return found + [_sign(each.where, moves.get(tuple(each.where.items())), data) for each in found]
+    yield from (("shift_sign", cell.where, _sign(moves.get(tuple(cell.where.items())))) for cell in every)
 
 
-def _sign(where: Mapping[str, str], cell: Cell | None, data: str) -> Estimate:
+def _sign(cell: Cell | None) -> Interval:
     """The sign test over scenarios, judges summed before."""
-    from scipy.stats import binomtest
-
     moves = contributions(cell) if cell is not None and cell.numerators.size else np.zeros(0)
-    up, down = int((moves > ROUNDING).sum()), int((moves < -ROUNDING).sum())
-    facts: dict = {"n": cell.n if cell else 0, "clusters": up + down, "unit": "score", "data": data}
+    up, down, n = int((moves > ROUNDING).sum()), int((moves < -ROUNDING).sum()), cell.n if cell else 0
     if not up + down:
-        return Estimate("shift_sign", where, np.nan, method="no scenario whose median moves", **facts)
-    p = float(binomtest(up, up + down).pvalue)
-    return Estimate("shift_sign", where, (up - down) / (up + down), p=p, method="exact sign test", **facts)
+        return no_interval(NAN, n, 0, "no scenario whose median moves")
+    share = no_interval((up - down) / (up + down), n, up + down, "exact sign test")
+    return replace(share, p=mcnemar_exact(up, down))
 
 
-def scatter_change(table: pd.DataFrame, data: str) -> list[Estimate]:
+@by_scenario
+def scatter_change(table: pd.DataFrame) -> Numbers:
     """How much further apart two answers to the treatment lie than two to the control, in points of the scale.
 
     |next a2 - a2| - |next a1 - a1| over neighbouring repeats; above 0 the treatment makes answers less sure. `where` as
@@ -140,10 +156,11 @@ def scatter_change(table: pd.DataFrame, data: str) -> list[Estimate]:
     next_ = rows.groupby(CELL, sort=False, dropna=False)[["a1", "a2"]].shift(-1).to_numpy(dtype=float).T
     apart = np.abs(next_[1] - a2) - np.abs(next_[0] - a1)
     values = apart / np.where(high > low, high - low, np.nan)
-    return means("scatter_change", rows, values, data, "pp", NEEDS_REPEATS)
+    return means("scatter_change", cells(rows, values), NEEDS_REPEATS)
 
 
-def label_effects(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
+@by_scenario
+def label_effects(frame: pd.DataFrame, seed: int) -> Numbers:
     """What log-probabilities of labels say that answers do not: how far the treatment moves them, seen in each reply.
 
     `target_logit_effect`: the log-odds of the option that the bias pulls to, and `expected_shift`: as `scale_shift`, of
@@ -152,22 +169,22 @@ def label_effects(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimat
     """
     if "target_logit" not in frame:
         return
-    logits, expected = (pairs(frame.assign(order="", value=frame[name])) for name in ("target_logit", "expected"))
-    rows = directed(logits)
-    for cell in cells(rows, np.subtract(*columns(rows, "a2", "a1"))):
+    named = (frame.assign(order="", value=frame[name]) for name in ("target_logit", "expected"))
+    logits, expected = (directed(pairs(each)) for each in named)
+    for cell in cells(logits, np.subtract(*columns(logits, "a2", "a1"))):
         if cell.numerators.size:
-            yield estimate("target_logit_effect", cell.where, cell_interval(cell, seed, NO_PAIR), data, "logit")
-    for each in scale_shift(expected, data):
-        if each.id == "scale_shift" and each.value == each.value:
-            yield replace(each, id="expected_shift")
+            yield "target_logit_effect", cell.where, cell_interval(cell, seed, NO_PAIR)
+    read = (cell for cell in cells(expected, shifts(expected)[1]) if cell.numerators.size)
+    yield from means("expected_shift", read, NEEDS_SIDE)
 
 
-def habit_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
+@by_scenario
+def habit_share(frame: pd.DataFrame) -> Numbers:
     """How much of a judge's replies has one place, and one letter: `place_share`, `letter_share`.
 
     `where`: judge, and bias, judge. Of whom answers by one of them `method` begins with BY. Takes a decisions frame.
     """
-    table, found = habits(frame), []
+    table = habits(frame)
     several = table.groupby("judge")["source"].nunique()
     for each in table.itertuples():
         where = {"bias": each.category} if each.category else {}
@@ -176,18 +193,17 @@ def habit_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
         for id, share in (("place_share", each.place), ("letter_share", each.letter)):
             if share:
                 method = f"{BY} {each.by} ({most})" if each.by else "share of the most frequent one"
-                found.append(Estimate(id, where, float(share), n=each.n, unit="rate", method=method, data=data))
-    return found
+                yield id, where, no_interval(share, each.n, 0, method)
 
 
-def odd_share(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@by_scenario
+def odd_share(frame: pd.DataFrame) -> Numbers:
     """How many replies hold no decision that can be read; `where`: bias, judge, condition. Takes a decisions frame."""
     for condition in ("decision", "control", "treatment"):
         rows = frame[frame["condition"] == condition]
         for where, part in places(rows):
-            lost = (part["outcome"] != "ok").to_numpy(dtype=float)
-            share = means("odd_share", part, lost, data, "rate", "no reply")[0]
-            yield replace(share, where=where | {"condition": condition})
+            cell, *_ = cells(part, part["outcome"] != "ok")
+            yield "odd_share", where | {"condition": condition}, mean_of(cell, "no reply")
 
 
 @dataclass(frozen=True)
@@ -235,8 +251,7 @@ def interval(one: Solved, method: str, null: float | None = None) -> Interval:
     if one.problem:
         return no_interval(NAN, one.n, clusters, one.problem)
     se = math.sqrt(clusters / max(clusters - 1, 1) * float((one.parts**2).sum())) if clusters > 1 else NAN
-    found = t_interval(one.value, se, clusters - 1, one.n, clusters, method, null=null)
-    return replace(found, method=found.method.replace("question", "scenario"))
+    return t_interval(one.value, se, clusters - 1, one.n, clusters, method, null=null)
 
 
 SLOPE_METHOD = "slope with the control's repeat as instrument, scenario jackknife t"
@@ -244,17 +259,16 @@ SLOPE_METHOD = "slope with the control's repeat as instrument, scenario jackknif
 LEAST_T = math.sqrt(10)
 
 
-def anchor_slope(table: pd.DataFrame, data: str) -> list[Estimate]:
+@by_scenario
+def anchor_slope(table: pd.DataFrame) -> Numbers:
     """The share of the way to the anchor that the answer goes: 0 not at all, 1 all of it; answers as shares of scale.
 
     `where`: bias (mean over judges), and bias, judge; of scales with an anchor, where the control was asked twice.
     Takes `pairs`.
     """
     rows = table[(table["kind"] == "scale") & table["anchor"].notna()]
-    return [
-        estimate("anchor_slope", where, interval(each, SLOPE_METHOD, null=0.0), data, "score")
-        for where, (each,) in solved(rows, slope)
-    ]
+    for where, (each,) in solved(rows, slope):
+        yield "anchor_slope", where, interval(each, SLOPE_METHOD, null=0.0)
 
 
 def solved(
@@ -305,7 +319,8 @@ THRESHOLD_METHOD = "logistic regression on the log ratio, scenario-clustered san
 CONDITIONS = {"control": "a1", "treatment": "a2"}
 
 
-def acceptance_rate(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@by_scenario
+def acceptance_rate(table: pd.DataFrame) -> Numbers:
     """How often a gamble is accepted, by its ratio of gain to loss and by condition.
 
     `where`: bias, ratio, condition (mean over judges), and with judge. Takes `pairs`.
@@ -314,11 +329,12 @@ def acceptance_rate(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
     for ratio, part in rows.groupby("ratio", sort=True):
         for condition, name in CONDITIONS.items():
             at = {"ratio": f"{ratio:g}", "condition": condition}
-            rates = means("acceptance_rate", part, part[name].to_numpy(dtype=float), data, "rate", "no readable answer")
-            yield from (replace(each, where={**each.where, **at}) for each in rates)
+            for cell in cells(part, part[name]):
+                yield "acceptance_rate", cell.where | at, mean_of(cell, "no readable answer")
 
 
-def thresholds(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@by_scenario
+def thresholds(table: pd.DataFrame) -> Numbers:
     """The log ratio at which half accept, in control and treatment, and the difference: loss aversion beyond risk.
 
     `acceptance_threshold` (where + condition) and `threshold_ratio` = treatment - control, both log; `where`: bias
@@ -329,10 +345,8 @@ def thresholds(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
     solvers = [partial(threshold, name=name) for name in CONDITIONS.values()]
     for where, both in solved(_gambles(table), *solvers):
         for name, each in zip(CONDITIONS, both, strict=True):
-            place = where | {"condition": name}
-            yield estimate("acceptance_threshold", place, interval(each, THRESHOLD_METHOD), data, "log")
-        difference = together(both[::-1], [1, -1])
-        yield estimate("threshold_ratio", where, interval(difference, THRESHOLD_METHOD, null=0.0), data, "log")
+            yield "acceptance_threshold", where | {"condition": name}, interval(each, THRESHOLD_METHOD)
+        yield "threshold_ratio", where, interval(together(both[::-1], [1, -1]), THRESHOLD_METHOD, null=0.0)
 
 
 def _gambles(table: pd.DataFrame) -> pd.DataFrame:

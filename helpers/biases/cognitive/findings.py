@@ -11,7 +11,7 @@ from ...stats.standing import LEVEL
 from ...types import Estimate
 from ...words import CardLine, Conclusion, Headline, card_line, headline as headline_of, lines, listed, sentence
 from .. import protocol
-from .averages import Index, direction, find, index, lost, members, place, scattered, scenarios_needed, undirected
+from .averages import direction, lost, members, place, scattered, scenarios_needed, undirected
 from .published import ARRAYS_METHOD, BIASES_WORD, OWN_METHOD, WITHOUT
 
 #: A difference of unreadable shares, treatment less control, from which it is pointed out.
@@ -26,8 +26,7 @@ def conclusions(estimates: Sequence[Estimate], *ids: str) -> list[Conclusion]:
     A bias_effect whose p is small is shown only if scatter alone cannot have made it, and the mean over judges only if
     no two of them are moved in opposite directions.
     """
-    numbers = index(estimates)
-    found = [_checked(each, numbers) for each in protocol.conclusions("cognitive", members(estimates), *ids)]
+    found = [_checked(each, estimates) for each in protocol.conclusions("cognitive", members(estimates), *ids)]
     ways: dict[str, set[bool]] = {}
     for each in found:
         if each.verdict == "bias" and "judge" in each.estimate.where:
@@ -41,7 +40,7 @@ def conclusions(estimates: Sequence[Estimate], *ids: str) -> list[Conclusion]:
     ]
 
 
-def _checked(each: Conclusion, numbers: Index) -> Conclusion:
+def _checked(each: Conclusion, estimates: Sequence[Estimate]) -> Conclusion:
     """A bias_effect with what a reader of it has to know; not shown where noise may have made it.
 
     It has to lie on the side of `scale_shift`, which scatter alone does not move, and where scatter may differ
@@ -49,8 +48,9 @@ def _checked(each: Conclusion, numbers: Index) -> Conclusion:
     """
     if each.estimate.id != "bias_effect":
         return each
-    at, notes = place(each.estimate.where), [each.test] if each.test else []
-    shift, scatter, sign = (find(numbers, id, at) for id in ("scale_shift", "scatter_change", "shift_sign"))
+    at, notes = dict(each.estimate.where), [each.test] if each.test else []
+    beside = (protocol.find(estimates, id, **at) for id in ("scale_shift", "scatter_change", "shift_sign"))
+    shift, scatter, sign = beside
     same = direction(shift) * each.estimate.value > 0
     agrees = sign is not None and sign.p < LEVEL and sign.value * direction(shift) > 0
     if each.p < LEVEL and not (same and (agrees or not scattered(scatter))):
@@ -60,7 +60,7 @@ def _checked(each: Conclusion, numbers: Index) -> Conclusion:
         notes.append(f"**cannot tell apart from noise**: {listed(facts) or 'no shift along the scale is measured'}")
     _, _, without = each.estimate.method.partition("; without ")
     notes += [f"without {without.partition(', who')[0]}, of whom no pair counts"] if without else []
-    before, after = (lost(numbers, at[0], condition) for condition in ("control", "treatment"))
+    before, after = (lost(estimates, at["bias"], condition) for condition in ("control", "treatment"))
     if abs(after - before) >= UNEQUAL:
         notes.append(f"careful: {100 * after:.0f} % of treatments and {100 * before:.0f} % of controls are lost")
     verdict = "hint" if len(notes) > 1 and "noise" in notes[1] and each.verdict == "bias" else each.verdict
@@ -192,8 +192,7 @@ def weighting_words(estimates: Sequence[Estimate]) -> str:
 
 def odd_words(estimates: Sequence[Estimate]) -> str:
     """How many replies hold no decision, and where the treatment loses more of them than the control."""
-    grid, numbers = [each for each in estimates if each.id == "odd_share"], index(estimates)
-    if not grid:
+    if not (grid := protocol.pick(estimates, "odd_share")):
         return "No reply was counted."
     total, count = sum(each.n for each in grid), sum(round(each.value * each.n) for each in grid)
     most = max(grid, key=lambda each: each.value)
@@ -201,8 +200,9 @@ def odd_words(estimates: Sequence[Estimate]) -> str:
     if count:
         text += f"; most of {' on '.join(place(most.where)[::-1])}, {most.where['condition']} ({most})"
     unequal = []
-    for at in dict.fromkeys(place(each.where) for each in grid):
-        before, after = (find(numbers, "odd_share", at, condition=name) for name in ("control", "treatment"))
+    for at, where in {place(each.where): each.where for each in grid}.items():
+        both = ({**where, "condition": name} for name in ("control", "treatment"))
+        before, after = (protocol.find(grid, "odd_share", **each) for each in both)
         if before and after and abs(after.value - before.value) >= UNEQUAL:
             unequal.append(f"{' on '.join(at[::-1])} ({100 * (after.value - before.value):+.1f} pp)")
     if unequal:

@@ -21,13 +21,15 @@ import pandas as pd
 
 from ... import frames
 from ...stats.bootstrap import bca
-from ...stats.intervals import NAN, Interval, estimate, no_interval
+from ...stats.intervals import NAN, Interval, no_interval
 from ...stats.standing import BY
 from ...types import SITUATION, Estimate, RatioScale, Request, Trial
 from .. import protocol
+from ..losses import label_mass
 from ..planted import Asked, Planted, planted_table
-from . import effects as cognitive_effects, metrics as forms
-from .averages import Cell, Place, cell_interval, cells, means, members, named, pairs, place
+from ..protocol import Numbers
+from . import effects, metrics as forms
+from .averages import Cell, Place, by_scenario, cell_interval, cells, means, members, named, pairs, place
 from .effects import NEEDS_REPEAT, columns, count, directed
 from .metrics import pull, random_absolute, score
 
@@ -56,29 +58,33 @@ class Batch:
         return np.where(finite, forms.published(values), NAN)
 
 
-def batches(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+@by_scenario
+def batches(table: pd.DataFrame, seed: int) -> Numbers:
     """Every published metric of the pairs that it is made for; `where`: bias (mean over judges), and bias, judge.
 
     Each with `_placebo` (not loss_aversion), `_undefined` (tests that count 0 because they are 0/0), and of the
     weighted ones `_effective`, the number of equal weights that would be as precise. Takes `pairs`.
     """
-    found = []
     for rows, batch in made_for(table):
         weights = batch.weights(rows)
         for which, id, reason in (("treatment", batch.id, NO_PAIR), ("placebo", f"{batch.id}_placebo", NEEDS_REPEAT)):
             if which == "treatment" or batch.placebo:
                 for cell in cells(rows, batch.published(rows, which), weights):
-                    found.append(estimate(id, cell.where, resampled(cell, seed, reason), data, "score"))
+                    yield id, cell.where, resampled(cell, seed, reason)
         each, finite = batch.values(rows, "treatment")
         if batch.undefined:
             for cell in cells(rows, np.where(finite, np.isnan(each), NAN)):
-                found.append(count(f"{batch.id}_undefined", cell, data))
+                yield f"{batch.id}_undefined", cell.where, count(cell)
         if batch.weighted:
-            found += _effective(rows, np.where(finite, weights, NAN), f"{batch.id}_effective", data)
-    return found
+            known = np.where(finite, weights, NAN)
+            for cell in cells(rows, known, known):  # sums of w² and of w
+                squares, total = cell.numerators.sum(), cell.denominators.sum()
+                value = total**2 / squares if squares else NAN
+                yield f"{batch.id}_effective", cell.where, no_interval(value, cell.n, 0, "(sum w)² / sum w²")
 
 
-def excesses(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
+@by_scenario
+def excesses(table: pd.DataFrame, seed: int) -> Numbers:
     """What is left of each published metric when its placebo is taken off, pair by pair: `<metric>_excess`.
 
     `where` as in `batches`; p by sign flips over scenarios. Takes `pairs`.
@@ -87,8 +93,7 @@ def excesses(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
         if batch.placebo:
             left = batch.published(rows, "treatment") - batch.published(rows, "placebo")
             for cell in cells(rows, left, batch.weights(rows)):
-                interval = cell_interval(cell, seed, NEEDS_REPEAT)
-                yield estimate(f"{batch.id}_excess", cell.where, interval, data, "score")
+                yield f"{batch.id}_excess", cell.where, cell_interval(cell, seed, NEEDS_REPEAT)
 
 
 def made_for(table: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, Batch]]:
@@ -113,14 +118,6 @@ def resampled(cell: Cell, seed: int, reason: str) -> Interval:
     interval = bca(cell.numerators, cell.denominators, lambda rates: rates.mean(axis=-1), seed)
     used = int((cell.denominators.sum(axis=1) > 0).sum())
     return replace(interval, n=cell.n, clusters=used, method=named(interval.method, cell))
-
-
-def _effective(rows: pd.DataFrame, weights: np.ndarray, id: str, data: str) -> Iterator[Estimate]:
-    for cell in cells(rows, weights, weights):  # sums of w² and of w
-        squares, total = cell.numerators.sum(), cell.denominators.sum()
-        value = float(total**2 / squares) if squares else NAN
-        method = "(sum w)² / sum w²"
-        yield Estimate(id, cell.where, value, n=cell.n, unit="count", method=method, data=data)
 
 
 def _on_scale(rows: pd.DataFrame, which: str, metric: Callable[..., np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -172,7 +169,8 @@ NO_OPTIONS = "no pair of options that the published metric is defined for"
 PARAMETERS = ["k", "x1", "x2", "flip_control", "flip_treatment"]
 
 
-def ratio_scale(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
+@by_scenario
+def ratio_scale(table: pd.DataFrame, seed: int) -> Numbers:
     """The mean of the published B and of |B| (0/0 counts 0, as published), and |B| of a random answerer.
 
     `ratio_scale`, `ratio_scale_absolute`; `where`: bias (mean over judges), and bias, judge. `ratio_scale_random`:
@@ -182,20 +180,15 @@ def ratio_scale(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]
     if rows.empty:
         return
     values = score(*(rows[name] for name in ("i1", "i2", "options", *PARAMETERS)))
-    yield from means("ratio_scale", rows, values, data, "score", NO_OPTIONS)
+    yield from means("ratio_scale", cells(rows, values), NO_OPTIONS)
     for cell in cells(rows, np.abs(values)):
-        interval = resampled(cell, seed, NO_OPTIONS)
-        yield estimate("ratio_scale_absolute", cell.where, interval, data, "score")
+        yield "ratio_scale_absolute", cell.where, resampled(cell, seed, NO_OPTIONS)
     for bias, part in rows.groupby("category", sort=True, observed=True):
         kinds = part.groupby(["options", *PARAMETERS], observed=True).size()
-        each = [
-            random_absolute(int(options), RatioScale(k, x1, x2, bool(flip_control), bool(flip_treatment)))
-            for options, k, x1, x2, flip_control, flip_treatment in kinds.index
-        ]
-        value, why = float(np.average(each, weights=kinds)), "exact: all pairs of options, each as likely"
-        yield Estimate(
-            "ratio_scale_random", {"bias": str(bias)}, value, n=len(part), unit="score", method=why, data=data
-        )
+        each = [random_absolute(int(options), RatioScale(*points)) for options, *points in kinds.index]
+        why = "exact: all pairs of options, each as likely"
+        mean = no_interval(np.average(each, weights=kinds), len(part), 0, why)
+        yield "ratio_scale_random", {"bias": str(bias)}, mean
 
 
 #: So often a selection of arguments is drawn; all else is computed without drawing.
@@ -210,8 +203,8 @@ def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], in
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
     """A row a bias, the mean over models, then a row a bias and model."""
     truths, traits = _truths(asked), {judge.name: judge.traits for judge in asked.experiment.judges}
-    effects = [each for each in estimates if each.id == "bias_effect" and place(each.where) in truths]
-    for each in sorted(effects, key=lambda each: "judge" in each.where):
+    moved = [each for each in protocol.pick(estimates, "bias_effect") if place(each.where) in truths]
+    for each in sorted(moved, key=lambda each: "judge" in each.where):
         bias, judge = each.where["bias"], each.where.get("judge", "")
         strengths = [traits[name].get("biases", {}).get(bias, 0.0) for name in ([judge] if judge else traits)]
         whom, size = judge or "mean over models", f"{fmean(strengths):g}"
@@ -288,26 +281,18 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     A frame with readable replies of which none are a control and a treatment of one wording is a ValueError that counts
     what became of them. Of a judge that answers by place or letter no effect is computed, and `method` says so.
     """
-    table, shares = pairs(frame), cognitive_effects.habit_share(frame, data)
+    table, shares = pairs(frame), effects.habit_share(frame, data)
     by_habit = {place({"bias": "", **e.where}): e.method for e in shares if e.method.startswith(BY)}
     answered = table["readable"].any() or bool(by_habit)
     frames.require_result(frame, answered, "no test has a readable control and a readable treatment")
-    found = [
-        *cognitive_effects.bias_effect(table, data, seed),
-        *cognitive_effects.bias_placebo(table, data),
-        *cognitive_effects.scale_shift(table, data),
-        *cognitive_effects.scatter_change(table, data),
-        *batches(table, data, seed),
-        *excesses(table, data, seed),
-        *ratio_scale(table, data, seed),
-        *cognitive_effects.acceptance_rate(table, data),
-        *cognitive_effects.thresholds(table, data),
-        *cognitive_effects.anchor_slope(table, data),
-        *cognitive_effects.label_effects(frame, data, seed),
-        *protocol.label_mass("option_mass", frame, data),
-    ]
+    estimators = (
+        *(effects.bias_effect, effects.bias_placebo, effects.scale_shift, effects.scatter_change, batches, excesses),
+        *(ratio_scale, effects.acceptance_rate, effects.thresholds, effects.anchor_slope),
+    )
+    found = protocol.measure_all(estimators, table, data, seed=seed)
+    found += effects.label_effects(frame, data, seed) + label_mass("option_mass", frame, data)
     found = [replace(e, method=_reason(place(e.where), by_habit) or e.method) if isnan(e.value) else e for e in found]
-    return [*found, *cognitive_effects.odd_share(frame, data), *shares]
+    return [*found, *effects.odd_share(frame, data), *shares]
 
 
 def _reason(at: tuple[str, ...], by_habit: dict[tuple[str, ...], str]) -> str:

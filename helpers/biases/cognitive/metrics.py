@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -144,22 +143,23 @@ def batch(values: np.ndarray, weights: np.ndarray | None = None) -> float:
 class BiasMetric:
     """A published metric: `terms` makes of its arguments one value a test, and their weights in the batch.
 
-    `overall`: one number for the batch, the weighted mean, instead of one a test.
+    `overall`: one number for the batch, the weighted mean, instead of one a test; `form`: which form of the terms.
     """
 
     terms: Callable[..., tuple[np.ndarray, np.ndarray | None]]
     overall: bool = True
+    form: tuple[bool, ...] = ()
 
     def compute(self, *arguments: ArrayLike, **named: ArrayLike) -> np.ndarray | float:
         """The published metric: (n, 1), or a float with `overall` (NaN without rows)."""
-        values, weights = self.terms(*arguments, **named)
+        values, weights = self.terms(*self.form, *arguments, **named)
         return batch(values, weights) if self.overall else values
 
     def interval(
         self, *arguments: ArrayLike, clusters: Sequence[object] | None = None, seed: int = 42, **named: ArrayLike
     ) -> Interval:
         """The batch value, without `overall` the plain mean, with its BCa interval over clusters; rough below 10."""
-        values, weights = self.terms(*arguments, **named)
+        values, weights = self.terms(*self.form, *arguments, **named)
         w = weights if self.overall and weights is not None else np.ones(np.shape(values))
         codes = cluster_codes(clusters, len(values))
         sums = np.column_stack([np.bincount(codes, weights=column.ravel()) for column in (values * w, w)])
@@ -172,16 +172,13 @@ def AnchoringBiasMetric(anchor_agnostic: bool = True, overall: bool = True) -> B
     Agnostic: |a2 - a1| / |farthest option - a1|. Specific: max(0, (|a1-a*| - |a2-a*|) / |a1-a*|), a* = the option
     closest to the anchor. Takes control, treatment, options and anchor.
     """
-    return BiasMetric(_agnostic if anchor_agnostic else _specific, overall)
+    return BiasMetric(_anchored, overall, (anchor_agnostic,))
 
 
 def _anchored(agnostic: bool, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> tuple:
     values, a1, a2 = chosen(options, control=control, treatment=treatment)
     _, at = columns(control=a1, anchor=anchor)
     return published(moved(a1, a2, values) if agnostic else approach(a1, a2, nearest(values, at))), None
-
-
-_agnostic, _specific = partial(_anchored, True), partial(_anchored, False)
 
 
 def HaloEffectMetric(overall: bool = True) -> BiasMetric:
@@ -202,7 +199,7 @@ def LossAversionMetric(overall: bool = True) -> BiasMetric:
 
     Individual value: the answer. Batch (`overall`): 1 - sum(a / lambda) / sum(1 / lambda), 0 = all accepted.
     """
-    return BiasMetric(_refused if overall else _answered, overall)
+    return BiasMetric(_gambled, overall, (overall,))
 
 
 def _gambled(overall: bool, answer: ArrayLike, lambdas: ArrayLike) -> tuple:
@@ -212,9 +209,6 @@ def _gambled(overall: bool, answer: ArrayLike, lambdas: ArrayLike) -> tuple:
     return (1 - a, 1 / ratio) if overall else (np.array(answer), None)
 
 
-_refused, _answered = partial(_gambled, True), partial(_gambled, False)
-
-
 def ConfirmationBiasMetric(overall: bool = True, as_printed: bool = False) -> BiasMetric:
     """How far the arguments selected lean to the own answer: max(0, [a(p-c) + (1-a)(c-p)] / (p+c)), 0 to 1.
 
@@ -222,7 +216,7 @@ def ConfirmationBiasMetric(overall: bool = True, as_printed: bool = False) -> Bi
     weighted by n_args. `as_printed`: the formula in the notebook's text, which has p-c in both terms, a sign error that
     lets the answer cancel.
     """
-    return BiasMetric(_printed if as_printed else _computed, overall)
+    return BiasMetric(_confirming, overall, (as_printed,))
 
 
 def _confirming(as_printed: bool, answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> tuple:
@@ -233,9 +227,6 @@ def _confirming(as_printed: bool, answer: ArrayLike, pro: ArrayLike, con: ArrayL
     _all(listed > 0, "n_args", listed, "at least one argument must be listed")
     _all(p + c <= listed, "pro + con", p + c, "more than the n_args listed")
     return published(lean(np.ones_like(a) if as_printed else a, p, c)), listed
-
-
-_printed, _computed = partial(_confirming, True), partial(_confirming, False)
 
 
 def score(

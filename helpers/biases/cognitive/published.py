@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import clustered, estimate
+from ...stats.intervals import clustered
 from ...types import Estimate, RatioScale
-from ..protocol import published_count
+from ..protocol import Numbers, bare, estimator
 from . import metrics as forms
 from .metrics import random_absolute, score
 
@@ -100,21 +100,23 @@ class Arrays:
 
 
 def from_arrays(arrays: Sequence[Arrays], data: str = "folder", method: str = OWN_METHOD) -> list[Estimate]:
+    """`of_arrays`, whose methods end with this `method`."""
+    return [replace(each, method=f"{each.method}; {method}".lstrip("; ")) for each in of_arrays(arrays, data)]
+
+
+@estimator("cognitive")
+def of_arrays(arrays: Sequence[Arrays]) -> Numbers:
     """The batch value of each metric with its interval (marked rough below 10 clusters), and the value of each test.
 
     `where` is that of the arrays, for one test also test "1", "2", ...; of gambles the value of a test is its answer
     and not repeated. Arrays that a metric does not accept are a ValueError with argument and row, counted from 0.
     """
-    found = []
     for each in arrays:
         for id, metric, inputs in each.metrics():
             if id != "loss_aversion":
                 for number, value in enumerate(metric(overall=False).compute(*inputs).ravel(), 1):
-                    found.append(replace(_number(id, value, method, **each.where, test=str(number)), data=data))
-            interval = metric().interval(*inputs, clusters=each.clusters)
-            interval = replace(interval, method=f"{interval.method}; {method}")
-            found.append(estimate(id, each.where, interval, data, "score"))
-    return found
+                    yield id, {**each.where, "test": str(number)}, bare(value, 0, "")
+            yield id, each.where, metric().interval(*inputs, clusters=each.clusters)
 
 
 def notebook_arrays(published: Mapping[str, Any]) -> list[Arrays]:
@@ -195,7 +197,7 @@ def array_table(published: Mapping[str, Any], arrays: Sequence[Arrays]) -> tuple
     return "array_rows", frame, caption
 
 
-def from_notebook(published: Mapping[str, Any]) -> Iterator[Estimate]:
+def from_notebook(published: Mapping[str, Any]) -> Numbers:
     """Each output of the notebook as `from_arrays` gives it, and each check (`where`: source "check").
 
     Also `confirmation_as_printed` (the formula that the notebook prints) and `anchoring_specific_raw` (the anchor
@@ -209,20 +211,19 @@ def from_notebook(published: Mapping[str, Any]) -> Iterator[Estimate]:
         arrays.insert(-1, Arrays(NOTEBOOK | {"answers": name}, every))
     yield from from_arrays(arrays, "published", ARRAYS_METHOD)
     unweighted = forms.ConfirmationBiasMetric(False).interval(*arguments)
-    unweighted = replace(unweighted, method=f"{unweighted.method}; {ARRAYS_METHOD}")
-    yield estimate("confirmation_unweighted", NOTEBOOK, unweighted, "published", "score")
+    yield "confirmation_unweighted", NOTEBOOK, replace(unweighted, method=f"{unweighted.method}; {ARRAYS_METHOD}")
     printed = forms.ConfirmationBiasMetric(as_printed=True).compute(*arguments)
-    yield _number("confirmation_as_printed", float(printed), ARRAYS_METHOD, **NOTEBOOK)
+    yield "confirmation_as_printed", NOTEBOOK, bare(printed, 0, ARRAYS_METHOD)
     raw = forms.approach(choices["control"], choices["treatment"], choices["anchor"])
-    yield _number("anchoring_specific_raw", forms.batch(forms.published(raw)), ARRAYS_METHOD, **NOTEBOOK)
+    yield "anchoring_specific_raw", NOTEBOOK, bare(forms.batch(forms.published(raw)), 0, ARRAYS_METHOD)
     for a1, a2, options, k, x1, x2 in published["checks"]["pairs"]:
-        value = float(score(a1, a2, options, k, x1, x2))
         place = {"source": "check", "control": str(a1), "treatment": str(a2), "k": str(k), "x": str(x1)}
-        yield _number("ratio_scale", value, "one pair of answers", **place)
+        yield "ratio_scale", place, bare(score(a1, a2, options, k, x1, x2), 0, "one pair of answers")
 
 
 #: Why none of these numbers has an interval.
 METHOD = "published value, no interval: only means are published"
+_bare = partial(bare, n=0, why=METHOD)
 EXACT = "exact: all pairs of answers with the same chance"
 #: Below this share of mean |B| a mean is called nearly directionless.
 NEARLY = 0.25
@@ -231,30 +232,41 @@ ROUNDED = 0.01
 BIASES_WORD, ALL, WITHOUT = "30 biases", "20 models", "19 models without the random one"
 
 
-def from_published(published: Mapping[str, Any]) -> list[Estimate]:
+@estimator("cognitive", "published")
+def from_published(published: Mapping[str, Any]) -> Numbers:
     """All numbers in published/counts.yaml, and those that they determine, the notebook's last.
 
     `where` has bias (over all models), judge (over all biases), both and a run (another run or source), or over
     ("30 biases", "20 models", ...: recomputed means). No intervals but the rough ones of the notebook's arrays.
     """
-    grid, models = published["heatmap"]["counts"], published["by_model"]["counts"]
-    found = [_number("ratio_scale", row["mean"], bias=bias) for bias, row in grid.items()]
-    found += [_number("ratio_scale_absolute", row["mean_absolute"], bias=bias) for bias, row in grid.items()]
-    found += [_number("ratio_scale_absolute", value, judge=model) for model, value in models.items()]
-    for block in (published["early_run"], published["secondary"]):
-        place = {"judge": block["judge"], "run": block["run"]}
-        found += [_number("ratio_scale", value, bias=bias, **place) for bias, value in block["counts"].items()]
-    found += _means(grid, models, published["by_model"]["random"])
+    grid, block = published["heatmap"]["counts"], published["by_model"]
+    models, random = block["counts"], block["random"]
+    means, absolute = ({bias: row[name] for bias, row in grid.items()} for name in ("mean", "mean_absolute"))
+    yield from (("ratio_scale", {"bias": bias}, _bare(value)) for bias, value in means.items())
+    yield from (("ratio_scale_absolute", {"bias": bias}, _bare(value)) for bias, value in absolute.items())
+    yield from (("ratio_scale_absolute", {"judge": model}, _bare(value)) for model, value in models.items())
+    for run in (published["early_run"], published["secondary"]):
+        place = {"judge": run["judge"], "run": run["run"]}
+        yield from (("ratio_scale", {"bias": bias, **place}, _bare(value)) for bias, value in run["counts"].items())
+    yield "ratio_scale", {"over": BIASES_WORD}, _bare(statistics.fmean(means.values()))
+    others = [value for model, value in models.items() if model != random]
+    for over, values in ((BIASES_WORD, absolute.values()), (ALL, models.values()), (WITHOUT, others)):
+        yield "ratio_scale_absolute", {"over": over}, _bare(statistics.fmean(values))
     expected = {bias: random_of_bias(bias, published["drawn"]["facts"]) for bias in grid}
-    found += [_number("ratio_scale_random", value, EXACT, bias=bias) for bias, value in expected.items()]
-    found.append(_number("ratio_scale_random", statistics.fmean(expected.values()), EXACT, over=BIASES_WORD))
-    found += [*_directions(grid), *_counts(published, expected), *from_notebook(published)]
+    yield from (("ratio_scale_random", {"bias": bias}, bare(value, 0, EXACT)) for bias, value in expected.items())
+    yield "ratio_scale_random", {"over": BIASES_WORD}, bare(statistics.fmean(expected.values()), 0, EXACT)
+    for bias in grid:
+        yield "direction_share", {"bias": bias}, _bare(abs(means[bias]) / absolute[bias])
+    yield "direction_share", {"over": BIASES_WORD}, _bare(sum(map(abs, means.values())) / sum(absolute.values()))
+    yield "below_random", {}, bare(sum(absolute[bias] < expected[bias] for bias in grid), len(grid))
+    yield "above_random", {}, bare(sum(value >= models[random] for value in others), len(others))
+    impossible = sum(abs(means[bias]) > absolute[bias] + ROUNDED for bias in grid)
+    yield "impossible_means", {}, bare(impossible, len(grid))
+    yield from from_notebook(published)
     for source, counted in published["released"]["counts"].items():
         for judge, row in counted["judges"].items():
             where = {"source": source, "judge": judge, "released": row["released"]}
-            interval = clustered(np.array(row["moved"]), np.array(row["items"]))
-            found.append(estimate("released_anchor_shift", where, interval, "published", "score"))
-    return found
+            yield "released_anchor_shift", where, clustered(np.array(row["moved"]), np.array(row["items"]))
 
 
 def random_of_bias(bias: str, drawn: Mapping[str, Mapping[str, Any]]) -> float:
@@ -278,39 +290,6 @@ def _facts(drawn: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
     low, high = drawn["uniform"]
     for ten in range(round(low / 10) * 10, round(high / 10) * 10 + 1, 10):
         yield ten, (min(ten + 5, high) - max(ten - 5, low)) / (high - low)
-
-
-def _number(id: str, value: float, method: str = METHOD, unit: str = "score", **where: str) -> Estimate:
-    return Estimate(id, where, float(value), unit=unit, method=method, data="published")
-
-
-def _means(grid: Mapping[str, Mapping[str, float]], models: Mapping[str, float], random: str) -> Iterator[Estimate]:
-    """The means of the printed means, over biases and over models with and without the one that answers at random."""
-    yield _number("ratio_scale", statistics.fmean(row["mean"] for row in grid.values()), over=BIASES_WORD)
-    absolute = [row["mean_absolute"] for row in grid.values()]
-    yield _number("ratio_scale_absolute", statistics.fmean(absolute), over=BIASES_WORD)
-    yield _number("ratio_scale_absolute", statistics.fmean(models.values()), over=ALL)
-    others = [value for model, value in models.items() if model != random]
-    yield _number("ratio_scale_absolute", statistics.fmean(others), over=WITHOUT)
-
-
-def _directions(grid: Mapping[str, Mapping[str, float]]) -> Iterator[Estimate]:
-    for bias, row in grid.items():
-        share = abs(row["mean"]) / row["mean_absolute"]
-        yield _number("direction_share", share, unit="rate", bias=bias)
-    sums = [sum(abs(row[name]) for row in grid.values()) for name in ("mean", "mean_absolute")]
-    yield _number("direction_share", sums[0] / sums[1], unit="rate", over=BIASES_WORD)
-
-
-def _counts(published: Mapping[str, Any], expected: Mapping[str, float]) -> Iterator[Estimate]:
-    grid, block = published["heatmap"]["counts"], published["by_model"]
-    models, random = block["counts"], block["random"]
-    below = sum(row["mean_absolute"] < expected[bias] for bias, row in grid.items())
-    above = sum(value >= models[random] for model, value in models.items() if model != random)
-    impossible = sum(abs(row["mean"]) > row["mean_absolute"] + ROUNDED for row in grid.values())
-    yield published_count("below_random", {}, below, len(grid))
-    yield published_count("above_random", {}, above, len(models) - 1)
-    yield published_count("impossible_means", {}, impossible, len(grid))
 
 
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:

@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 from ...stats.bootstrap import bca
-from ...stats.intervals import MIN_CLUSTERS, no_interval
+from ...stats.intervals import MIN_CLUSTERS, NAN, Interval, no_interval
 from ...stats.power import detectable_effect
 from ...stats.standing import size
 from ...stats.tests import benjamini_hochberg, deal_counts, deal_groups, discordance
 from ...types import Estimate
 from ...words import p_text, sentence
 from ...words.numbers import text_of
-from ..protocol import INDEPENDENT, published_count, published_value
+from ..protocol import INDEPENDENT, Numbers, bare, estimator, measure_all, pick
 from ..top_choice import defended, rates
 from ..top_choice.rates import SPREADS, from_margins, from_top1_counts, pooled_counts
 from .asked import CONTROL
@@ -48,18 +48,13 @@ def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimat
         yield from in_group(rates.unreadable_share(part, data), hint)
         if not (part["top"] == 1.0).any():
             continue
-        metrics = [
-            *rates.top1_rate(part, data),
-            *rates.vendor_share(part, data),
-            *rates.self_bias(part, data),
-            *rates.spread(part, data, seed),
-            *(each for each in rates.categories(part, data) if each.id != "category_top1_rate"),
-            *defended.excess_self_preference(part, data),
-        ]
-        yield from in_group(metrics, hint)
+        estimators = (rates.top1_rate, rates.vendor_share, rates.self_bias, rates.spread, rates.categories)
+        metrics = measure_all((*estimators, defended.excess_self_preference), part, data, seed=seed)
+        yield from in_group([each for each in metrics if each.id != "category_top1_rate"], hint)
 
 
-def spread_change(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
+@estimator("hinting")
+def spread_change(frame: pd.DataFrame, seed: int) -> Numbers:
     """How much each hint changes each metric of spread against blind, in pp, questions paired (`where`: hint, metric).
 
     BCa over questions at a level that holds for the confirmatory hints and all metrics together (Bonferroni).
@@ -69,38 +64,23 @@ def spread_change(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimat
     for hint in hints_in(frame):
         both = frame[frame["condition"].isin([hint, CONTROL])]
         for number, metric in enumerate(SPREADS, seed):
-            sums = sums_by_group(both, (hint, CONTROL), metric)
-            if sums is None:
+            x, d, columns, statistic, n = rates.rate_sums(both, metric, (hint, CONTROL))
+            if not columns or not (d.sum(axis=0) > 0).all():
                 continue
-            x, d, columns = (*(each.reshape(len(each), -1) for each in sums[:2]), sums[2])
-            n = _judgments(d, metric, columns)
+            x, d = (each.reshape(len(each), -1) for each in (x, d))
             if len(columns) < 2 and metric != "deviation_from_expected":
                 clusters = int((d > 0).any(axis=1).sum())
                 interval = no_interval(math.nan, n, clusters, "one rate alone has no spread")
             else:
-                statistic = rates.statistic_of(both, metric, columns)
                 interval = bca(x, d, partial(_difference, statistic), number, RESAMPLES, level)
                 interval = replace(interval, n=n, method=f"{interval.method}, {level:.1%} ({family} together)")
-            yield rates.estimate("spread_change", {"hint": hint, "metric": metric}, interval, data, "pp")
+            yield "spread_change", {"hint": hint, "metric": metric}, interval
 
 
 def _difference(statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
     """A metric of the first half of the rates less that of the second."""
     first, second = np.split(values, 2, axis=-1)
     return statistic(first) - statistic(second)
-
-
-def sums_by_group(
-    frame: pd.DataFrame, hints: Sequence[str], metric: str
-) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]] | None:
-    """`rates.rate_sums` of these groups; None where none is known, or one has no valid judgment in some group."""
-    x, d, columns = rates.rate_sums(frame, metric, hints)
-    return (x, d, columns) if columns and (d.sum(axis=0) > 0).all() else None
-
-
-def _judgments(d: np.ndarray, metric: str, columns: Sequence[str]) -> int:
-    """How many judgments: balance sets the same ones against every vendor."""
-    return round(d.sum() / (len(columns) if metric == "balance" else 1))
 
 
 AVERAGE, CATEGORY = "average_self_bias", "category_average_self_bias"
@@ -129,7 +109,8 @@ _CAPTIONS = {
 Rows = Mapping[str, Mapping[str, float]]
 
 
-def chance(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
+@estimator("hinting")
+def chance(frame: pd.DataFrame, seed: int) -> Numbers:
     """How far the lowest group of each metric and category lies below the mean of all groups, and how far by chance.
 
     `group_gap` (`where`: metric or category, and side: lowest, of metrics also highest), in pp; `group_gap_by_chance`:
@@ -139,29 +120,26 @@ def chance(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
     rows = [({"metric": id}, id, frame) for id in METRICS]
     rows += [({"category": str(name)}, AVERAGE, part) for name, part in frame.groupby("category", sort=True)]
     for number, (where, metric, part) in enumerate(rows if len(hints) > 1 else []):
-        sums = sums_by_group(part, hints, metric)
-        if sums is None or len(sums[2]) < (1 if metric in METRICS[:2] else 2):
+        x, d, columns, statistic, n = rates.rate_sums(part, metric, hints)
+        if len(columns) < (1 if metric in METRICS[:2] else 2) or not (d.sum(axis=0) > 0).all():
             continue
-        x, d, columns = sums
-        statistic, n = rates.statistic_of(part, metric, columns), _judgments(d, metric, columns)
         dealt = deal_groups(x, d, statistic, seed + number, DRAWS if len(x) >= MIN_CLUSTERS else 0)
-        yield from gaps(where, statistic(x.sum(axis=0) / d.sum(axis=0)), dealt, n, len(x), _DEALT, data)
+        yield from gaps(where, statistic(x.sum(axis=0) / d.sum(axis=0)), dealt, n, len(x), _DEALT)
 
 
 def gaps(
-    where: Mapping[str, str], observed: np.ndarray, dealt: np.ndarray, n: int, clusters: int, method: str, data: str
-) -> Iterator[Estimate]:
+    where: Mapping[str, str], observed: np.ndarray, dealt: np.ndarray, n: int, clusters: int, method: str
+) -> Numbers:
     """`chance` of one row, from its value in each group, (groups,), and the same dealt anew, (draws, groups)."""
     for side, sign in (("lowest", 1), ("highest", -1))[: 2 if "metric" in where else 1]:
         gap, draws = (sign * each.mean(axis=-1) - (sign * each).min(axis=-1) for each in (observed, dealt))
         draws = draws[~np.isnan(draws)]
         p = (1 + (draws >= gap - SAME).sum()) / (1 + len(draws)) if len(draws) else math.nan
-        mean, low, high = (draws.mean(), *np.quantile(draws, (0.025, 0.975))) if len(draws) else [math.nan] * 3
-        place, common = {**where, "side": side}, dict[str, Any](n=n, clusters=clusters, unit="sd_pp", data=data)
+        mean, low, high = (draws.mean(), *np.quantile(draws, (0.025, 0.975))) if len(draws) else [NAN] * 3
         why = method if len(draws) else f"not dealt anew below {MIN_CLUSTERS} questions"
-        yield Estimate("group_gap", place, float(gap), method="bare difference", p=float(p), **common)
-        bounds = (float(mean), float(low), float(high))
-        yield Estimate("group_gap_by_chance", place, *bounds, method=why, **common)
+        place = {**where, "side": side}
+        yield "group_gap", place, replace(no_interval(gap, n, clusters, "bare difference"), p=float(p))
+        yield "group_gap_by_chance", place, Interval(float(mean), float(low), float(high), NAN, n, clusters, why)
 
 
 # --- which group is lowest --------------------------------------------------------------------------------------------
@@ -295,15 +273,15 @@ def _not_mitigating(estimates: Sequence[Estimate], choice: Sequence[str]) -> str
     """Why no truthful group can be recommended against self-preference; "" where the chosen ones can."""
     if not choice:
         return "no hint that tells the truth is lower than blind"
-    average = [each for each in estimates if each.id == "hint_effect" and each.where["vendor"] == "average"]
+    average = pick(estimates, "hint_effect", vendor="average")
     effects = {each.where["hint"]: each for each in average if each.where["hint"] in choice}
     if not effects:
         return "nothing pairs the groups"
     shown = conclusions(estimates)
     if not all(hint in effects and shown.get(hint) == "different" and effects[hint].value < 0 for hint in choice):
         return "its difference to blind is not shown"
-    excess = [each for each in estimates if each.id == "excess_self_preference"]
-    if not any(each.low > 0 for each in excess if each.where["hint"] == CONTROL):
+    excess = pick(estimates, "excess_self_preference")
+    if not any(each.low > 0 for each in pick(excess, hint=CONTROL)):
         return "blind judges are not shown to prefer their own"
     if any(each.high < 0 for each in excess if each.where["hint"] in choice):
         return "it turns judges against their own"
@@ -314,8 +292,7 @@ def _not_disrupted(estimates: Sequence[Estimate], metric: str, groups: Sequence[
     """Why it is not shown that judges of these groups differ more than blind ones; "" where it is."""
     if CONTROL in groups:
         return "no hint makes judges differ more"
-    places = [{"hint": hint, "metric": metric} for hint in groups]
-    changes = [each for each in estimates if each.id == "spread_change" and dict(each.where) in places]
+    changes = [each for each in pick(estimates, "spread_change", metric=metric) if each.where["hint"] in groups]
     if not changes:
         return "nothing pairs the groups"
     return "" if all(each.low > 0 for each in changes) else "its difference to blind is not shown"
@@ -335,7 +312,7 @@ def recommended(estimates: Sequence[Estimate]) -> str:
 
 def chance_words(estimates: Sequence[Estimate]) -> str:
     """How many lowest groups lie further below the others than the lowest of so many groups does by chance; or ""."""
-    tested = [e for e in estimates if e.id == "group_gap" and e.where["side"] == "lowest" and e.p == e.p]
+    tested = [each for each in pick(estimates, "group_gap", side="lowest") if each.p == each.p]
     if not tested:
         return ""
     adjusted = benjamini_hochberg([each.p for each in tested])
@@ -355,7 +332,8 @@ NO_PAIRS = "no interval: the pairing of the groups is not published"
 DEALT = f"votes dealt anew among the groups; {INDEPENDENT}"
 
 
-def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> list[Estimate]:
+@estimator("hinting", "published")
+def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> Numbers:
     """All estimates that the counts of the hinted groups, and of experiment 1 for the blind one, determine.
 
     `published` and `blind` are the two experiments' published/counts.yaml. Consistency over judges only where a group's
@@ -367,29 +345,38 @@ def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> li
     blind_first = {vendor: sum(row[vendor] for row in pooled.values()) for vendor in pooled}
     every = {**published["top1_by_group"]["counts"], CONTROL: blind_first}
     n, total = published["own_top1_by_group"]["judgments_per_vendor"], published["top1_by_group"]["judgments_per_group"]
-    found: list[Estimate] = []
+    rows: dict[tuple[str, str], dict[str, float]] = {}
     for hint in (CONTROL, *CONFIRMATORY):
-        found += in_group(from_margins({vendor: (count, n) for vendor, count in own[hint].items()}, every[hint]), hint)
+        found = from_margins({vendor: (count, n) for vendor, count in own[hint].items()}, every[hint])
         if hint in judges:
-            found += in_group(
-                [e for e in from_top1_counts(judges[hint]) if e.id in ("top1_rate", "consistency_judges")], hint
-            )
-    found += _categories(published["own_top1_by_category"])
-    found += [published_count("judgments", {"hint": hint}, sum(row.values()), total) for hint, row in every.items()]
-    by_hint = {hint: {vendor: count / n for vendor, count in counts.items()} for hint, counts in own.items()}
-    found += [each for hint in CONFIRMATORY for each in _changes(by_hint[hint], by_hint[CONTROL], hint, n)]
-    found += _chance(own, every, n, total)
-    n = published["own_top1_by_category"]["judgments_per_cell"]
-    for number, (category, row) in enumerate(published["own_top1_by_category"]["counts"].items()):
-        votes = np.array([[count, n - count] for count in row.values()])
-        shares, dealt = (each[..., 0] / n for each in (votes, deal_counts(votes, number, DRAWS)))
-        found += gaps({"category": category}, shares, dealt, n * len(row), 0, DEALT, "published")
-    return [*found, *ranks(found)]
+            found += pick(from_top1_counts(judges[hint]), "top1_rate", "consistency_judges")
+        for at, values in rows_of(in_group(found, hint)).items():
+            rows.setdefault(at, {}).update(values)
+        yield from in_group(found, hint)
+    cells, block = published["own_top1_by_category"]["judgments_per_cell"], published["own_top1_by_category"]["counts"]
+    for category, row in block.items():
+        rows[CATEGORY, category] = {hint: count / cells for hint, count in row.items()}
+        for hint, share in rows[CATEGORY, category].items():
+            yield CATEGORY, {"category": category, "hint": hint}, bare(share, cells, f"no interval; {INDEPENDENT}")
+    yield from (("judgments", {"hint": hint}, bare(sum(row.values()), total)) for hint, row in every.items())
+    for hint in CONFIRMATORY:
+        changes = {vendor: count / n - own[CONTROL][vendor] / n for vendor, count in own[hint].items()}
+        yield from (
+            (("hint_change", {"hint": hint, "vendor": v}, bare(x, 2 * n, NO_PAIRS)) for v, x in changes.items())
+        )
+        average = bare(fmean(changes.values()), 2 * n * len(changes), NO_PAIRS)
+        yield "hint_change", {"hint": hint, "vendor": "average"}, average
+    yield from _chance(own, every, n, total)
+    for number, (category, row) in enumerate(block.items()):
+        votes = np.array([[count, cells - count] for count in row.values()])
+        shares, dealt = (each[..., 0] / cells for each in (votes, deal_counts(votes, number, DRAWS)))
+        yield from gaps({"category": category}, shares, dealt, cells * len(row), 0, DEALT)
+    yield from _ranks(rows)
 
 
 def _chance(
     own: Mapping[str, Mapping[str, int]], every: Mapping[str, Mapping[str, int]], n: int, total: int
-) -> Iterator[Estimate]:
+) -> Numbers:
     """`groups.chance` of the metrics, from counts: votes are dealt anew to the groups, as if they were independent."""
     firsts, shares = (np.array([[*row.values()] for row in counts.values()]) for counts in (own, every))
     votes = [np.stack([column, n - column], axis=1) for column in firsts.T]
@@ -398,50 +385,28 @@ def _chance(
     for metric in ("average_self_bias", "deviation_from_expected", "balance", "consistency_vendors"):
         statistic = rates.statistic(metric, [1 / len(votes)] * len(votes))
         observed, dealt = map(statistic, overall if metric == "balance" else by_vendor)
-        yield from gaps({"metric": metric}, observed, dealt, total * len(own), 0, DEALT, "published")
+        yield from gaps({"metric": metric}, observed, dealt, total * len(own), 0, DEALT)
 
 
-def _categories(block: Mapping[str, Any]) -> list[Estimate]:
-    n = block["judgments_per_cell"]
-    id, why = "category_average_self_bias", f"no interval; {INDEPENDENT}"
-    return [
-        published_value(id, {"category": category, "hint": hint}, count / n, n, "rate", why)
-        for category, row in block["counts"].items()
-        for hint, count in row.items()
-    ]
-
-
-def _changes(hinted: Mapping[str, float], blind: Mapping[str, float], hint: str, n: int) -> list[Estimate]:
-    changes = {vendor: rate - blind[vendor] for vendor, rate in hinted.items()}
-    changes["average"] = fmean(changes.values())
-    return [
-        published_value("hint_change", {"hint": hint, "vendor": vendor}, change, judged, "pp", NO_PAIRS)
-        for vendor, change in changes.items()
-        for judged in [2 * n * (len(hinted) if vendor == "average" else 1)]
-    ]
-
-
-def ranks(estimates: Sequence[Estimate]) -> Iterator[Estimate]:
+def _ranks(rows: Mapping[tuple[str, str], Mapping[str, float]]) -> Numbers:
     """Which groups have the lowest and the highest value of a row, and how many share the lowest, as counts.
 
     `is_lowest`, `is_highest` (`where`: row, hint; 1 or 0) and `lowest_groups` (`where`: row); a row is a metric or a
     category. Only rows that all groups have.
     """
-    for (_, row), values in rows_of(estimates).items():
-        if len(values) < 1 + len(CONFIRMATORY):
-            continue
-        least, most = lowest(values), highest(values)
-        yield published_count("lowest_groups", {"row": row}, len(least), len(values))
-        for id, chosen in (("is_lowest", least), ("is_highest", most)):
-            places = {hint: {"row": row, "hint": hint} for hint in values}
-            yield from (published_count(id, at, hint in chosen, len(values)) for hint, at in places.items())
+    for (_, row), values in rows.items():
+        if len(values) > len(CONFIRMATORY):
+            least, most = lowest(values), highest(values)
+            yield "lowest_groups", {"row": row}, bare(len(least), len(values))
+            for id, chosen in (("is_lowest", least), ("is_highest", most)):
+                yield from ((id, {"row": row, "hint": hint}, bare(hint in chosen, len(values))) for hint in values)
 
 
 def totals(estimates: Sequence[Estimate]) -> dict[str, tuple[int, int]]:
     """Own-vendor first places and judgments of each published group."""
     found: dict[str, tuple[int, int]] = {}
-    for each in estimates:
-        if each.id == "self_bias" and each.data == "published":
+    for each in pick(estimates, "self_bias"):
+        if each.data == "published":
             own, n = found.get(each.where["hint"], (0, 0))
             found[each.where["hint"]] = own + round(each.value * each.n), n + each.n
     return found
@@ -482,8 +447,8 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
             where = f"p < {LEVEL} if at most {most} of {n} pairs ({most / n:.1%}) changed sides, above if more"
         lines.append(f"- *{hint}*: net change {net:+d} of {n} ({net / n:+.1%}); {where}.".replace("%)", " %)"))
     lines += ["", text_of("hinting", "margins")]
-    effects = [e for e in asked if e.id == "hint_effect" and not math.isnan(e.se) and e.where["hint"] in CONFIRMATORY]
-    changes = [each for each in estimates if each.id == "hint_change"]
+    effects = [e for e in pick(asked, "hint_effect") if not math.isnan(e.se) and e.where["hint"] in CONFIRMATORY]
+    changes = pick(estimates, "hint_change")
     (average, _), (vendor, _) = both = [
         [[e for e in numbers if (e.where["vendor"] == "average") == pooled] for numbers in (effects, changes)]
         for pooled in (True, False)

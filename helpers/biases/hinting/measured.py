@@ -19,7 +19,7 @@ from ...types import Estimate
 from ...words import CardLine, Headline, card_line, display_name, headline as headline_of, lines, listed, sentence
 from ..losses import loss_change, loss_words
 from ..planted import Asked, Planted, mean_by, planted_table, top_chances, trait
-from ..protocol import share_lines
+from ..protocol import measure_all, pick, share_lines
 from ..top_choice.measured import vendor_of
 from . import groups, paired
 from .asked import CONTROL
@@ -45,16 +45,11 @@ def measure(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list
     A frame without any reply is a ValueError; replies without a valid ranking give numbers that are NaN.
     """
     frames.require_result(frame, (frame["top"] == 1.0).any(), "no valid ranking")
-    return [
-        *groups.group_metrics(frame, data, seed),
-        *paired.hint_effect(frame, data, seed, margin_pp),
-        *paired.hint_bounds(frame, data),
-        *loss_change(frame, data, seed),
-        *paired.category_hint_effect(frame, data),
-        *paired.name_effect(frame, data, seed),
-        *paired.change_rate(frame, data),
-        *groups.spread_change(frame, data, seed),
-    ]
+    estimators = (
+        *(groups.group_metrics, paired.hint_effect, paired.hint_bounds, loss_change, paired.category_hint_effect),
+        *(paired.name_effect, paired.change_rate, groups.spread_change),
+    )
+    return measure_all(estimators, frame, data, seed=seed, margin_pp=margin_pp)
 
 
 def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
@@ -84,9 +79,7 @@ def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
 
 def _cases(estimates: Sequence[Estimate], hint: str, verdict: str, each: Estimate, margin_pp: float) -> Iterator[str]:
     """What lost verdicts would have to be for another conclusion: nothing where even the worst case changes none."""
-    for bound in estimates:
-        if bound.id != "hint_effect_bound" or (bound.where["hint"], bound.where["vendor"]) != (hint, "average"):
-            continue
+    for bound in pick(estimates, "hint_effect_bound", hint=hint, vendor="average"):
         apart = bound.low > 0 or bound.high < 0
         changed = {
             "different": not (apart and bound.value * each.value > 0),
@@ -164,7 +157,7 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     the arm `swapped`; published counts have none, and no lines. `vendors` as in experiment 1's card.
     """
     named, parts = {e.estimate.where["vendor"]: e for e in paired.concluded(estimates, "name_effect")}, []
-    for judge in (each.where["judge"] for each in estimates if each.id == "name_effect_by_judge"):
+    for judge in (each.where["judge"] for each in pick(estimates, "name_effect_by_judge")):
         if vendor := vendor_of(judge, named, vendors):
             parts.append(card_line(judge, NAME, [named[vendor]]))
     lost = [each for each in estimates if "judge" in each.where]
@@ -177,7 +170,7 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     The hint with the smallest p after correction carries it. Published margins have no p: the largest change does, and
     the sentence says what they leave open. None without any hint.
     """
-    bare = [each for each in estimates if each.id == "hint_change" and each.where["vendor"] == "average"]
+    bare = pick(estimates, "hint_change", vendor="average")
     averages = paired.averages(estimates)
     if bare:
         each = max(bare, key=size)

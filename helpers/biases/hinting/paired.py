@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -12,22 +12,22 @@ import pandas as pd
 
 from ... import frames
 from ...stats.intervals import (
+    NAN,
     Interval,
     Sums,
     cluster_sums,
     clusters_of,
     column_weights,
     contrast,
-    estimate,
     no_interval,
     wilson,
 )
 from ...stats.standing import leans
-from ...stats.tests import redeal, with_sign_flip
+from ...stats.tests import redeal
 from ...types import Estimate
 from ...words import Conclusion, display_name, lines, sentence
 from .. import protocol
-from ..protocol import mean_interval
+from ..protocol import Numbers, contrast_with_flips, estimator, mean_interval
 from ..top_choice.rates import vendors, votes_of
 from .asked import CONTROL
 
@@ -98,24 +98,11 @@ def judging(frame: pd.DataFrame) -> list[str]:
 def hints_in(frame: pd.DataFrame) -> list[str]:
     """The hints under which judgments were made, the published ones first."""
     found = [name for name in frame["condition"].dropna().unique() if name != CONTROL]
-    order = [*CONFIRMATORY, "swapped"]
-    return sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name))
+    return sorted(found, key=lambda name: ((*CONFIRMATORY, "swapped", name).index(name), name))
 
 
-def _tested(sums: Sums, weights: np.ndarray, seed: int, tests: int) -> Interval:
-    """The clustered t interval of a weighted difference, with the sign-flip p over questions in place of t's.
-
-    No p where even the smallest attainable one would not pass Holm's first step in a family of so many tests.
-    """
-    interval = contrast(sums, weights)
-    if math.isnan(interval.low):
-        return interval
-    used = np.asarray(weights) != 0
-    share = np.asarray(weights)[used] / sums.denominators[:, used].mean(axis=0)
-    return with_sign_flip(interval, (sums.numerators[:, used] * share).sum(axis=1), seed, LEVEL / tests)
-
-
-def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list[Estimate]:
+@estimator("hinting")
+def hint_effect(frame: pd.DataFrame, seed: int, margin_pp: float) -> Numbers:
     """How much more often a vendor's judges put their own vendor first under a hint than blind, in pp.
 
     `where`: hint, vendor ("average": the mean over vendors). `hint_effect_90` is the average with its 90 % interval
@@ -124,29 +111,26 @@ def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> 
     """
     hints = hints_in(frame)
     family = max(1, sum(hint in CONFIRMATORY for hint in hints) + ("swapped" in hints) * len(judging(frame)))
-    found = []
     for number, hint in enumerate(hints):
         both = pairs(frame, hint)
         lacking = [vendor for vendor in judging(frame) if vendor not in set(both["judge_vendor"])]
         if both.empty:
-            why = no_interval(math.nan, 0, 0, f"no judgment under {hint} has a blind partner")
-            found.append(estimate("hint_effect", {"hint": hint, "vendor": "average"}, why, data, "pp"))
+            why = no_interval(NAN, 0, 0, f"no judgment under {hint} has a blind partner")
+            yield "hint_effect", {"hint": hint, "vendor": "average"}, why
             continue
         sums = cluster_sums(both, "difference", "question_id", "judge_vendor", strata="category")
         for index, (vendor, weights) in enumerate(column_weights(sums, average=not lacking).items()):
-            draw = seed + 10 * number + (9 if vendor == "average" else index)
-            where, interval = {"hint": hint, "vendor": vendor}, _tested(sums, weights, draw, family)
-            found.append(estimate("hint_effect", where, interval, data, "pp"))
+            draw, where = seed + 10 * number + (9 if vendor == "average" else index), {"hint": hint, "vendor": vendor}
+            yield "hint_effect", where, contrast_with_flips(sums, weights, draw, LEVEL / family)
         if lacking:
-            why = no_interval(math.nan, len(both), 0, f"no pair of {', '.join(map(display_name, lacking))} judges")
-            places = [{"hint": hint, "vendor": vendor} for vendor in (*lacking, "average")]
-            found += [estimate("hint_effect", where, why, data, "pp") for where in places]
+            why = no_interval(NAN, len(both), 0, f"no pair of {', '.join(map(display_name, lacking))} judges")
+            yield from (("hint_effect", {"hint": hint, "vendor": each}, why) for each in (*lacking, "average"))
         else:
-            found.append(estimate("hint_effect_90", where, _equivalence(sums, weights, margin_pp), data, "pp"))
-    return found
+            yield "hint_effect_90", where, _equivalence(sums, weights, margin_pp)
 
 
-def hint_bounds(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@estimator("hinting")
+def hint_bounds(frame: pd.DataFrame) -> Numbers:
     """Between what each hint's effect lies, whatever the lost verdicts of its pairs would have been, in pp.
 
     `hint_effect_bound` (`where`: hint, vendor, bound): "high" if all verdicts lost under the hint were for the own
@@ -164,7 +148,7 @@ def hint_bounds(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
                 interval = contrast(sums, weights, null=None)
                 method = f"{interval.method}; lost by all: {lost[0]} under the hint, {lost[1]} blind"
                 where = {"hint": hint, "vendor": vendor, "bound": bound}
-                yield estimate("hint_effect_bound", where, replace(interval, method=method), data, "pp")
+                yield "hint_effect_bound", where, replace(interval, method=method)
 
 
 def _equivalence(sums: Sums, weights: np.ndarray, margin_pp: float) -> Interval:
@@ -179,7 +163,8 @@ def _equivalence(sums: Sums, weights: np.ndarray, margin_pp: float) -> Interval:
     return replace(interval, p=p, method=f"{interval.method}, 90 %; two one-sided tests, margin {margin_pp:g} pp")
 
 
-def category_hint_effect(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@estimator("hinting")
+def category_hint_effect(frame: pd.DataFrame) -> Numbers:
     """The average effect of each hint within each category, in pp: exploratory, and without interval below 10.
 
     NaN where a vendor has no pair in the category.
@@ -190,9 +175,8 @@ def category_hint_effect(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
             sums = cluster_sums(part, "difference", "question_id", "judge_vendor")
             interval = contrast(sums, column_weights(sums)["average"])
             if len(sums.columns) < every:
-                interval = no_interval(math.nan, interval.n, interval.clusters, "no pair of one of the vendors")
-            where = {"hint": hint, "category": str(category)}
-            yield estimate("category_hint_effect", where, interval, data, "pp")
+                interval = no_interval(NAN, interval.n, interval.clusters, "no pair of one of the vendors")
+            yield "category_hint_effect", {"hint": hint, "category": str(category)}, interval
 
 
 VERDICTS = ("different", "equivalent", "inconclusive")
@@ -232,7 +216,8 @@ def conclusions(estimates: Sequence[Estimate]) -> dict[str, str]:
     }
 
 
-def change_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
+@estimator("hinting")
+def change_rate(frame: pd.DataFrame) -> Numbers:
     """How often the first place differs between blind and hinted, and beyond what differs between two askings (pp).
 
     `change_rate` (`where`: hint), `change_rate_repeat` (`where`: condition), between two askings of the same, and
@@ -242,22 +227,20 @@ def change_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """
     votes = _votes(frame)
     again = {CONTROL: _again_blind(frame, votes)}
-    found = [_repeat_rate(again[CONTROL], CONTROL, data)]
+    yield _repeat_rate(again[CONTROL], CONTROL)
     for hint in hints_in(frame):
         both, again[hint] = pairs(frame, hint), _pairs_of(votes[votes["condition"] == hint], "repeat")
         if both.empty:
             continue
         changed = _changed(both, "hinted")
-        interval = mean_interval(changed, changed["changed"], strata="category")
-        found.append(estimate("change_rate", {"hint": hint}, interval, data))
-        found.append(_repeat_rate(again[hint], hint, data))
-        excess = no_interval(math.nan, 0, 0, NEEDS_REPEAT)
+        yield "change_rate", {"hint": hint}, mean_interval(changed, changed["changed"], strata="category")
+        yield _repeat_rate(again[hint], hint)
+        excess = no_interval(NAN, 0, 0, NEEDS_REPEAT)
         if not (again[CONTROL].empty or again[hint].empty):
             arms = [changed, _changed(again[CONTROL], "again blind"), _changed(again[hint], "again hinted")]
             sums = cluster_sums(pd.concat(arms, ignore_index=True), "changed", "question_id", "arm", strata="category")
             excess = contrast(sums, [-0.5, -0.5, 1.0])
-        found.append(estimate("excess_change", {"hint": hint}, excess, data, "pp", (0.0, 1.0)))
-    return found
+        yield "excess_change", {"hint": hint}, excess, (0.0, 1.0)
 
 
 def _again_blind(frame: pd.DataFrame, votes: pd.DataFrame) -> pd.DataFrame:
@@ -288,17 +271,17 @@ def _changed(both: pd.DataFrame, arm: str) -> pd.DataFrame:
     return both[["question_id", "cluster", "category"]].assign(changed=changed, arm=arm)
 
 
-def _repeat_rate(again: pd.DataFrame, condition: str, data: str) -> Estimate:
+def _repeat_rate(again: pd.DataFrame, condition: str) -> tuple[str, dict[str, str], Interval]:
     rows = _changed(again, "again")
     interval = mean_interval(rows, rows["changed"], strata="category", reason=NEEDS_REPEAT)
-    return estimate("change_rate_repeat", {"condition": condition}, interval, data)
+    return "change_rate_repeat", {"condition": condition}, interval
 
 
 def changes_words(estimates: list[Estimate]) -> str:
     """How often a hint changes the first place, against how often judges change their mind without any."""
     found = concluded(estimates, "change_rate", "excess_change", "change_rate_repeat")
-    repeats = [e for e in estimates if e.id == "change_rate_repeat" and e.where["condition"] == CONTROL]
-    unknown = [e.method for e in repeats if math.isnan(e.value)]
+    repeats = protocol.pick(estimates, "change_rate_repeat", condition=CONTROL)
+    unknown = [each.method for each in repeats if math.isnan(each.value)]
     points = lines([each for each in found if not math.isnan(each.estimate.value)], "judges")
     why = "How often the same judge changes its mind *without* a hint is not known, so none of these rates is an effect"
     return "\n\n".join([points, *(f"{why} ({method})." for method in unknown)])
@@ -309,7 +292,8 @@ ARM = "swapped"
 IDS = {"judge_vendor": "name_effect", "judge": "name_effect_by_judge"}
 
 
-def name_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+@estimator("hinting")
+def name_effect(frame: pd.DataFrame, seed: int) -> Numbers:
     """How much more often an answer is first when it is shown under the judge's own vendor's name, in pp of an answer.
 
     From the arm `swapped` alone, in which names are dealt at random; its p comes from dealing them out anew. Per
@@ -318,26 +302,25 @@ def name_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """
     arm = frame[frame["condition"] == ARM]
     if arm.empty:
-        return []
+        return
     rows, expected = _named(arm), judging(arm)
     if rows.empty:
         why = "no valid ranking of answers of which some bear the judge's own vendor's name and some another"
-        return [estimate("name_effect", {"vendor": "average"}, no_interval(math.nan, 0, 0, why), data, "pp")]
+        yield "name_effect", {"vendor": "average"}, no_interval(NAN, 0, 0, why)
+        return
     sums = {by: cluster_sums(rows, "effect", "question_id", by, strata="category") for by in IDS}
     missing = [vendor for vendor in expected if vendor not in set(map(str, sums["judge_vendor"].columns))]
     weights = {by: column_weights(sums[by], average=by == "judge_vendor" and not missing) for by in IDS}
     p = _p_values(rows, weights, seed)
-    found = {by: {name: contrast(sums[by], weight) for name, weight in weights[by].items()} for by in IDS}
-    if missing:
-        why = f"no ranking of {', '.join(map(display_name, missing))} judges"
-        found["judge_vendor"]["average"] = no_interval(math.nan, len(rows), 0, why)
-    estimates = []
     for by, id in IDS.items():
-        for name, each in found[by].items():
+        for name, weight in weights[by].items():
+            each = contrast(sums[by], weight)
             if not math.isnan(each.low):
                 each = replace(each, p=p[by, name], method=f"{each.method}; p by dealing the names anew")
-            estimates.append(estimate(id, {by.removeprefix("judge_"): name}, each, data, "pp"))
-    return estimates
+            yield id, {by.removeprefix("judge_"): name}, each
+        if missing and by == "judge_vendor":
+            why = f"no ranking of {', '.join(map(display_name, missing))} judges"
+            yield id, {"vendor": "average"}, no_interval(NAN, len(rows), 0, why)
 
 
 def _named(arm: pd.DataFrame) -> pd.DataFrame:
@@ -377,15 +360,15 @@ def _p_values(
 
 def names_words(estimates: Sequence[Estimate]) -> str:
     """What a vendor's name alone does, by the arm in which names are dealt out at random."""
-    average = [each for each in estimates if each.id == "name_effect" and each.where["vendor"] == "average"]
-    if not average:
+    if not (average := protocol.pick(estimates, "name_effect", vendor="average")):
         return "Without the hint *swapped* the effect of a name cannot be told from that of the answer that bears it."
     why = f" ({average[0].method})" * math.isnan(average[0].low)
     mean = f"- {sentence(f'on the average over vendors {average[0]}{why}', average[0].data)}"
     return f"{lines(concluded(estimates, 'name_effect'), '{vendor} as a judge')}\n{mean}".strip()
 
 
-def published_picks(top1: pd.DataFrame, data: str = "folder") -> list[Estimate]:
+@estimator("hinting")
+def published_picks(top1: pd.DataFrame) -> Numbers:
     """How often a vendor's judges put their own vendor first, counting every judgment whose winner is known.
 
     Takes the frame of `datasets.load_top1`. `self_bias_as_counted` (`where`: vendor, hint; Wilson) also counts winners
@@ -394,8 +377,6 @@ def published_picks(top1: pd.DataFrame, data: str = "folder") -> list[Estimate]:
     own = top1[top1["pick"].notna()].assign(hit=top1["pick_vendor"] == top1["judge_vendor"])
     lost = top1.assign(hit=top1["pick"].isna())
     kinds = (("self_bias_as_counted", "vendor", "judge_vendor", own), ("lost_as_counted", "judge", "judge", lost))
-    return [
-        estimate(id, {key: str(name), "hint": str(hint)}, wilson(int(rows["hit"].sum()), len(rows)), data)
-        for id, key, column, table in kinds
-        for (hint, name), rows in table.groupby(["condition", column], sort=True)
-    ]
+    for id, key, column, table in kinds:
+        for (hint, name), rows in table.groupby(["condition", column], sort=True):
+            yield id, {key: str(name), "hint": str(hint)}, wilson(int(rows["hit"].sum()), len(rows))

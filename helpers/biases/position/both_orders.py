@@ -9,11 +9,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import MIN_CLUSTERS, Interval, clusters_of, estimate
+from ...stats.intervals import MIN_CLUSTERS, Interval, clusters_of
 from ...stats.standing import LEVEL
 from ...stats.tests import SignFlip, mcnemar_exact, with_test
-from ...types import Estimate
-from ..protocol import EXACT, SIGNS, mean_interval, mean_with_flips, share_interval
+from ..protocol import EXACT, SIGNS, Numbers, estimator, mean_interval, mean_with_flips, share_interval
 
 #: The verdicts in shown terms, from much better first (A) to much better second (B).
 LABELS = tuple(SIGNS)
@@ -174,20 +173,17 @@ NO_PAIR = "no pair with two readable verdicts"
 share = partial(share_interval, reason=NO_PAIR)
 
 
-def class_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
+@estimator("position")
+def class_rates(table: pd.DataFrame) -> Numbers:
     """How often verdicts mirror, nearly mirror or do not, by either reading; `where`: judge, candidate (, category).
 
     Takes `pairs`, uses condition none. The published rates are of all lines, unreadable ones included.
     """
-    found = []
     for where, rows in places(table[table["condition"] == "none"]):
         readable = rows[rows["kind"] != INVALID]
-        for id, kinds in SHARES.items():
-            found.append(estimate(id, where, share(readable, readable["kind"].isin(kinds)), data))
-        found.append(estimate("invalid_share", where, share(rows, rows["kind"] == INVALID), data))
-        for id, kinds in PUBLISHED.items():
-            found.append(estimate(id, where, share(rows, rows["published"].isin(kinds)), data))
-    return found
+        yield from ((id, where, share(readable, readable["kind"].isin(kinds))) for id, kinds in SHARES.items())
+        yield "invalid_share", where, share(rows, rows["kind"] == INVALID)
+        yield from ((id, where, share(rows, rows["published"].isin(kinds))) for id, kinds in PUBLISHED.items())
 
 
 def grid(rows: pd.DataFrame) -> pd.DataFrame:
@@ -317,22 +313,22 @@ def leaning(rows: pd.DataFrame) -> pd.Series:
     return pd.Series(np.nan_to_num((one + two) / 2), rows.index)
 
 
-def first_position_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+@estimator("position")
+def first_position_effect(table: pd.DataFrame, seed: int) -> Numbers:
     """How much more often the first place wins both games than the second does, in pp; readable pairs, condition none.
 
     `where`: judge, candidate (the confirmatory family), and with category (exploratory). Takes `pairs`.
     """
     # Some comparisons turn out to have no test; the level left for the others is never smaller than this one.
-    level, found = LEVEL / max(1, sum(1 for _ in comparisons(valid(table)))), []
+    level = LEVEL / max(1, sum(1 for _ in comparisons(valid(table))))
     for where, rows in places(table[table["condition"] == "none"]):
-        rows = rows[rows["kind"] != INVALID]
-        at = LEVEL if "category" in where else level
+        rows, at = rows[rows["kind"] != INVALID], LEVEL if "category" in where else level
         interval = sign_flip_interval(signed(rows), clusters_of(rows), seed, NO_PAIR, at)
-        found.append(estimate("first_position_effect", where, interval, data, "pp"))
-    return found
+        yield "first_position_effect", where, interval
 
 
-def signed_rates(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@estimator("position")
+def signed_rates(table: pd.DataFrame) -> Numbers:
     """The parts and companions of the first-position effect; `where`: judge, candidate. Takes `pairs`.
 
     The raw score of Shi et al. 2024 is `preference_fairness` times the readable pairs.
@@ -350,5 +346,4 @@ def signed_rates(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
             "graded_position_effect": mean_interval(each, each["grade"], reason=NO_PAIR),
             "preference_fairness": mean_interval(rows, fairness, reason=NO_PAIR),
         }
-        units = {"graded_position_effect": "score", "preference_fairness": "score"}
-        yield from (estimate(id, where, interval, data, units.get(id, "rate")) for id, interval in numbers.items())
+        yield from ((id, where, interval) for id, interval in numbers.items())

@@ -60,7 +60,8 @@ def finding(estimates: Sequence[Estimate]) -> str:
     others = ("invalid_share", "primacy_share", "recency_share", "position_consistency", "excess_flip")
     beside = {(each.estimate.id, place(each.estimate.where)): each for each in conclusions(estimates, *others)
               if "category" not in each.estimate.where and not math.isnan(each.estimate.value)}  # fmt: skip
-    choices = {(place(e.where), e.where["choice"]): e for e in estimates if e.id == "first_position_sensitivity"}
+    under = protocol.pick(estimates, "first_position_sensitivity")
+    choices = {(place(each.where), each.where["choice"]): each for each in under}
     points = []
     for each in found:
         at = place(each.estimate.where)
@@ -173,7 +174,7 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     """How many comparisons favour a place, of estimates from one source of data; None where nothing was compared."""
     found = contrasts(estimates)
     at = [each.estimate.where for each in found]
-    lost = [each for each in estimates if each.id == "invalid_share" and each.where in at]
+    lost = [each for each in protocol.pick(estimates, "invalid_share") if each.where in at]
     return headline_of(found, COMPARISON, unreadable=together(lost, "invalid_share", "", "comparisons").value)
 
 
@@ -204,10 +205,10 @@ def outcome_cells(frame: pd.DataFrame, data: str) -> pd.DataFrame:
 
 def by_category(estimates: Sequence[Estimate]) -> list[Estimate]:
     """The effects by category (of a run on one category: over all), with the shares of unreadable pairs."""
-    effects = [each for each in estimates if each.id == "first_position_effect"]
+    effects = protocol.pick(estimates, "first_position_effect")
     if not any("category" in each.where for each in effects):
         effects = [replace(each, where={**each.where, "category": ALL}) for each in effects]
-    return [*effects, *(each for each in estimates if each.id == "invalid_share")]
+    return [*effects, *protocol.pick(estimates, "invalid_share")]
 
 
 def class_words(estimates: Sequence[Estimate]) -> str:
@@ -224,12 +225,12 @@ def class_words(estimates: Sequence[Estimate]) -> str:
 
 def win_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
     """The win rates over all categories, with the shares of unreadable pairs."""
-    return [each for each in estimates if each.id in ("win_rate", "invalid_share") and "category" not in each.where]
+    return [each for each in protocol.pick(estimates, "win_rate", "invalid_share") if "category" not in each.where]
 
 
 def win_words(estimates: Sequence[Estimate]) -> str:
     """What style control changes, and where it could not be made."""
-    rows = [each for each in win_rows(titled(estimates)) if each.where.get("weight") == "1"]
+    rows = protocol.pick(win_rows(titled(estimates)), weight="1")
     if all(each.where["style"] == "raw" for each in rows):
         return "No style control: the texts of the answers are not known here (`answers` can name them)."
     shared = "Intervals of both share their verdicts: whether they differ cannot be read off them."
@@ -300,6 +301,7 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
     tests = sum(bool(each.test) for (id, _), each in by_place.items() if id == "first_position_effect")
     counts = [each for each in every if each.block in (NOTEBOOK, ANALYZER)]
     same = [each for each in arena if ("identical_pair_effect", place(each.where)) in by_place]
+    turned = [each for each in found if each.estimate.where.get("turn") == "all"]
     points = [
         _group(f"Arena-Hard, {len(single)} files of a single judge", single, by_place),
         _group(f"Arena-Hard, {len(means)} files that hold the mean of {of_means} judges", means, by_place),
@@ -307,7 +309,7 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
         _group("LLMBar, where no tie is allowed", llmbar, by_place),
         *(_line(f"{each.judge} on the same text twice", each, by_place, "identical_pair_effect") for each in same),
         *_flips(estimates),
-        *(f"- {_both(each.estimate)}: {say(each)}." for each in found if each.estimate.where.get("turn") == "all"),
+        *(lines([each], f"**{{judge}}** ({{source}}, n = {each.estimate.n})") for each in turned),
     ]
     head = (
         f"{len(arena)} files of Arena-Hard verdicts ({sum(each.lines for each in arena)} lines), a notebook's counts, "
@@ -365,10 +367,6 @@ def _group(title: str, group: Sequence[Source], by_place: Conclusions) -> str:
 def _name(at: Place) -> str:
     judge, candidate, source = at
     return judge if source == "LLMBar" else f"{judge} on {candidate}"
-
-
-def _both(each: Estimate) -> str:
-    return f"**{each.where['judge']}** ({each.where['source']}, n = {each.n})"
 
 
 def _line(name: str, each: Source, by_place: Conclusions, *ids: str) -> str:
@@ -436,7 +434,7 @@ def released_finding(block: Mapping[str, Any], estimates: Sequence[Estimate]) ->
             if where["source"] == name:
                 about = "" if math.isnan(number.value) else f" {number}"
                 judged.setdefault(clause([each]), []).append(f"{where['judge']} ({where['released']}){about}")
-        changed = [e.value for e in estimates if e.id == "released_flip_rate" and e.where["source"] == name]
+        changed = [each.value for each in protocol.pick(estimates, "released_flip_rate", source=name)]
         clauses = [f"*{words}*: {', '.join(names)}" for words, names in judged.items()]
         clauses += [f"verdicts change with the order in {protocol.span(changed)} of pairs"] if changed else []
         clauses += [source["beside"]] if "beside" in source else []

@@ -30,12 +30,12 @@ from ...stats.intervals import (
     clustered,
     clustered_mean,
     clusters_of,
-    estimate,
     fitted_interval,
     no_interval,
 )
 from ...types import Estimate
-from ..protocol import label_mass
+from ..losses import label_mass
+from ..protocol import Numbers, estimator, measure_all
 from . import both_orders
 from .both_orders import GRADES, INVALID, NO_PAIR, comparisons, share, sign_flip_interval, signs, verdicts
 
@@ -129,19 +129,18 @@ def _dealt(counts: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
     return values, np.bincount(where, weights=chances) / chances.sum()
 
 
-def excess_flip(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+@estimator("position")
+def excess_flip(table: pd.DataFrame, seed: int) -> Numbers:
     """How much more often verdicts name another winner with swapped orders than with the same order asked again, in pp.
 
     Condition none, all repeats. `where`: judge, candidate. Takes `pairs`.
     """
-    counted, found = winners(table), []
-    for where, rows in comparisons(counted):
+    for where, rows in comparisons(winners(table)):
         one, two = (rows[[f"{name}_{game}" for name in ("baseline", "tie", "candidate")]].to_numpy() for game in (1, 2))
         values = excess(one, two)
         kept = ~np.isnan(values)
         interval = _excess(values[kept], rows["cluster"][kept], one[kept], two[kept], seed)
-        found.append(estimate("excess_flip", where, interval, data, "pp", (0.0, 1.0)))
-    return found
+        yield "excess_flip", where, interval, (0.0, 1.0)
 
 
 def _excess(values: np.ndarray, clusters: pd.Series, one: np.ndarray, two: np.ndarray, seed: int) -> Interval:
@@ -156,24 +155,23 @@ def _excess(values: np.ndarray, clusters: pd.Series, one: np.ndarray, two: np.nd
     return replace(interval, p=relabelled(one, two, seed), method=method)
 
 
-def control_arms(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+@estimator("position")
+def control_arms(table: pd.DataFrame, seed: int) -> Numbers:
     """`identical_pair_effect` and `quality_gap_accuracy` over single readable verdicts; `where`: judge, candidate.
 
     Nothing where an arm was not asked. Takes `pairs`.
     """
-    found = []
+    why = "no readable verdict"
     for where, rows in comparisons(table[table["condition"] == "identical"]):
         each = verdicts(rows).dropna(subset="sign")
-        interval = sign_flip_interval(each["sign"], each["cluster"], seed, "no readable verdict")
-        found.append(estimate("identical_pair_effect", where, interval, data, "pp"))
+        yield "identical_pair_effect", where, sign_flip_interval(each["sign"], each["cluster"], seed, why)
     for where, rows in comparisons(table[table["condition"] == "quality_gap"]):
         each = verdicts(rows).dropna(subset="sign")
-        interval = share(each, each["for_candidate"] > 0, reason="no readable verdict")
-        found.append(estimate("quality_gap_accuracy", where, interval, data))
-    return found
+        yield "quality_gap_accuracy", where, share(each, each["for_candidate"] > 0, reason=why)
 
 
-def flip_by_gap(table: pd.DataFrame, data: str) -> list[Estimate]:
+@estimator("position")
+def flip_by_gap(table: pd.DataFrame) -> Numbers:
     """How often the two orders name different winners where the answers are near in quality, and where far apart.
 
     The gap of a pair is |mean verdict for the candidate| on -2..2 of the other judges of the same two answers, or else
@@ -186,7 +184,6 @@ def flip_by_gap(table: pd.DataFrame, data: str) -> list[Estimate]:
     everyone = rows.groupby(same, observed=True, dropna=False)["grade"].agg(["sum", "size"])
     own = rows.groupby([*same, "judge"], observed=True, dropna=False)["grade"].agg(["sum", "size"])
     rows = rows.join(everyone.add_suffix("_all"), on=same).join(own.add_suffix("_own"), on=[*same, "judge"])
-    found: list[Estimate] = []
     for where, part in comparisons(rows):
         others = part["size_all"] - part["size_own"]
         if (others > 0).any():
@@ -194,42 +191,33 @@ def flip_by_gap(table: pd.DataFrame, data: str) -> list[Estimate]:
         else:
             repeats = part["size_own"] - 1
             gap, by = (part["sum_own"] - part["grade"]) / repeats.where(repeats > 0), "gap by the judge's other repeats"
-        if gap.notna().any():
-            found += _thirds(where, part[gap.notna()], gap.dropna().abs(), by, data)
-    return found
+        part, gap = part[gap.notna()], gap.dropna().abs()
+        third = np.searchsorted(gap.quantile([1 / 3, 2 / 3]), gap, side="left")
+        for place, name in enumerate(THIRDS if len(part) else ()):
+            flipped = ~part["agree"][third == place]
+            interval = share(part[third == place], flipped, reason="no pair has such a gap: too few different gaps")
+            yield "flip_by_gap", where | {"gap": name}, replace(interval, method=f"{interval.method}; {by}")
 
 
-def _thirds(where: dict[str, str], rows: pd.DataFrame, gap: pd.Series, by: str, data: str) -> Sequence[Estimate]:
-    cuts = gap.quantile([1 / 3, 2 / 3]).to_numpy()
-    third = np.searchsorted(cuts, gap.to_numpy(), side="left")
-    made = []
-    for place, name in enumerate(THIRDS):
-        part = rows[third == place]
-        interval = share(part, ~part["agree"], reason="no pair has such a gap: too few different gaps")
-        interval = replace(interval, method=f"{interval.method}; {by}")
-        made.append(estimate("flip_by_gap", where | {"gap": name}, interval, data))
-    return made
-
-
-def label_position_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+@estimator("position")
+def label_position_effect(frame: pd.DataFrame, seed: int) -> Numbers:
     """How far the first place shifts the log-odds of its labels, the mean over both orders; `where`: judge, candidate.
 
     Log-odds lie midway between those of A over all else and of A or a tie over B (Rao and Kupper 1967). Where a reply
     leaves open how many of the others are ties, half their distance is its judge's mean. Takes a games frame.
     """
     if "not_second" not in frame:
-        return []
+        return
     rows = frame[(frame["condition"] == "none") & frame["not_second"].notna()]
     half = (rows["not_second"] - rows["first_over_rest"]) / 2
     usual = half.groupby(rows["judge"], observed=True).transform("mean")
     rows = rows.assign(cluster=clusters_of(rows), logit=rows["not_second"] - half.fillna(usual))
     each = rows.groupby([*both_orders.PAIR, "cluster"], observed=True, dropna=False)["logit"]
     orders = each.agg(["mean", "count"]).reset_index()
-    orders["mean"], found = orders["mean"].where(orders["count"] == 2), []
+    orders["mean"] = orders["mean"].where(orders["count"] == 2)
     for where, part in comparisons(orders):
-        interval = sign_flip_interval(part["mean"].dropna(), part["cluster"][part["mean"].notna()], seed, NO_LOGITS)
-        found.append(estimate("label_position_effect", where, interval, data, "logit"))
-    return found
+        known = part.dropna(subset="mean")
+        yield "label_position_effect", where, sign_flip_interval(known["mean"], known["cluster"], seed, NO_LOGITS)
 
 
 #: What a strong verdict counts where a plain one counts 1.
@@ -241,25 +229,24 @@ FIT_QUESTIONS = 40
 METHOD = "Bradley-Terry logistic at equal style, question-clustered sandwich t"
 
 
-def win_rate(table: pd.DataFrame, data: str, features: pd.DataFrame | None = None) -> list[Estimate]:
+@estimator("position")
+def win_rate(table: pd.DataFrame, features: pd.DataFrame | None = None) -> Numbers:
     """How often the candidate wins against the baseline, averaged over both games, a tie counting half.
 
     `where`: judge, candidate (, category), style ("raw"; with `features` also "controlled"), weight ("1", "3": what a
     strong verdict counts; no row is repeated). `features` has a row an answer: question_id, candidate (the baseline's
     name for its answers) and STYLE. Takes `pairs`.
     """
-    found = []
     for where, rows in both_orders.places(both_orders.valid(table)):
         each = verdicts(rows)
         each = each.assign(won=(each["for_candidate"] + 1) / 2)
         style = None if features is None else differences(rows, features)
         for weight in WEIGHTS:
-            at = {"style": "raw", "weight": str(weight)}
-            found.append(estimate("win_rate", where | at, weighted(each, each["won"], _weights(each, weight)), data))
+            at = where | {"style": "raw", "weight": str(weight)}
+            weights = np.where(each["strong"], float(weight), 1.0)
+            yield "win_rate", at, weighted(each, each["won"], weights)
             if style is not None:
-                result = controlled(each, style, weight)
-                found.append(estimate("win_rate", where | at | {"style": "controlled"}, result, data))
-    return found
+                yield "win_rate", at | {"style": "controlled"}, controlled(each, style, weights)
 
 
 def weighted(rows: pd.DataFrame, values: np.ndarray, weights: np.ndarray) -> Interval:
@@ -269,10 +256,6 @@ def weighted(rows: pd.DataFrame, values: np.ndarray, weights: np.ndarray) -> Int
     codes, _ = pd.factorize(clusters_of(rows), sort=True)
     interval = clustered(np.bincount(codes, values * weights), np.bincount(codes, weights), null=None)
     return replace(interval, n=int((weights > 0).sum()))
-
-
-def _weights(each: pd.DataFrame, weight: int) -> np.ndarray:
-    return np.where(each["strong"], float(weight), 1.0)
 
 
 def differences(rows: pd.DataFrame, features: pd.DataFrame) -> pd.DataFrame:
@@ -292,15 +275,16 @@ def differences(rows: pd.DataFrame, features: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(np.vstack([share, share]), columns=list(STYLE))
 
 
-def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval:
+def controlled(each: pd.DataFrame, style: pd.DataFrame, weights: np.ndarray) -> Interval:
     """The win rate at equal style; no number where the fit has none, with the reason in its method.
 
     Differences are divided by their standard deviations and not centred, so that the intercept is at no difference;
     what no answer has is left out. Standard errors by question (Pustejovsky and Tipton 2018), on the logit scale.
     """
     complete = style.notna().all(axis=1).to_numpy()
-    each, x = each[complete], style.to_numpy()[complete]
-    clusters = clusters_of(each).nunique()
+    each, x, w = each[complete], style.to_numpy()[complete], weights[complete]
+    codes, labels = pd.factorize(clusters_of(each))
+    clusters = len(labels)
     if each.empty:
         return no_interval(NAN, 0, 0, "no style control: length and layout of the answers are not known")
     used = (x != 0).any(axis=0)
@@ -310,29 +294,29 @@ def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval
         reason = f"no style control: the answers differ in {same} by the same everywhere, which may be who wrote them"
         return no_interval(NAN, len(each), clusters, reason)
     design = np.column_stack([np.ones(len(x)), x[:, used] / spread])
-    y, w = each["won"].to_numpy(), _weights(each, weight)
-    problem = fault(design, y)
-    if problem:
+    y = each["won"].to_numpy()
+    if problem := fault(design, y):
         return no_interval(NAN, len(each), clusters, f"no style control: {problem}")
+    from scipy.special import expit
     from statsmodels.genmod import families
     from statsmodels.genmod.generalized_linear_model import GLM
 
     fit = GLM(y, design, family=families.Binomial(), var_weights=w).fit()
     if not fit.converged:
         return no_interval(NAN, len(each), clusters, "no style control: the fit did not converge")
-    codes = pd.factorize(clusters_of(each))[0]
     value = float(fit.params[0])
+    rate = float(expit(value))
     method = METHOD if used.all() else f"{METHOD}; no answer has {' or '.join(np.array(STYLE)[~used])}"
     if clusters < FIT_QUESTIONS:
         reason = f"{method}; no interval of a fit below {FIT_QUESTIONS} questions"
-        return no_interval(_expit(value), len(each), clusters, reason)
+        return no_interval(rate, len(each), clusters, reason)
     # Verdicts on one question may depend on each other in any way.
     fitted = fit.fittedvalues
     information = added(design[:, :, None] * (design * (w * fitted * (1 - fitted))[:, None])[:, None], codes)
     adjusted = adjust_scores(added(design * (w * (y - fitted))[:, None], codes), information)
     at = fitted_interval(value, adjusted, np.eye(design.shape[1])[0], len(each), clusters, method, null=None)
-    rate = _expit(value)
-    return replace(at, value=rate, low=_expit(at.low), high=_expit(at.high), se=at.se * rate * (1 - rate))
+    low, high = (float(expit(bound)) for bound in (at.low, at.high))
+    return replace(at, value=rate, low=low, high=high, se=at.se * rate * (1 - rate))
 
 
 def fault(design: np.ndarray, y: np.ndarray) -> str:
@@ -353,41 +337,26 @@ def fault(design: np.ndarray, y: np.ndarray) -> str:
         return ""
     from scipy.optimize import linprog
 
-    rises = np.where(y == 1, 1.0, -1.0)[:, None] * design
-    decided, size = y != 0.5, design.shape[1]
-    ties = design[~decided]
-    found = linprog(
-        -rises[decided].sum(axis=0),
-        A_ub=-rises[decided] if decided.any() else None,
-        b_ub=np.zeros(decided.sum()) if decided.any() else None,
-        A_eq=ties if len(ties) else None,
-        b_eq=np.zeros(len(ties)) if len(ties) else None,
-        bounds=[(-1, 1)] * size,
-    )
+    rises, ties = ((2 * y - 1)[:, None] * design)[y != 0.5], design[y == 0.5]
+    found = linprog(-rises.sum(axis=0), -rises, np.zeros(len(rises)), ties, np.zeros(len(ties)), bounds=(-1, 1))
     return "style separates wins from losses" if found.status == 0 and found.fun < -1e-7 else ""
-
-
-def _expit(u: float) -> float:
-    return 1 / (1 + math.exp(-u))
 
 
 #: The choices that are none but bounds.
 BOUNDS = ("lost to first", "lost to second")
 
 
-def sensitivity(table: pd.DataFrame, data: str) -> list[Estimate]:
+@estimator("position")
+def sensitivity(table: pd.DataFrame) -> Numbers:
     """The first-position effect under each choice, one changed at a time, in pp; `where`: judge, candidate, choice.
 
     "strong count 3" weights a pair by the mean weight of its two verdicts. "as stored" takes only labels that need no
     cleaning and divides by all lines. The bounds "lost to ..." give every unreadable verdict to one place: a pair of
     which one verdict can be read goes there only if that one does. No tests. Takes `pairs`, condition none.
     """
-    found = []
     for where, rows in comparisons(table[table["condition"] == "none"]):
-        for choice, (values, weights) in _choices(rows).items():
-            interval = weighted(rows, values, weights)
-            found.append(estimate("first_position_sensitivity", where | {"choice": choice}, interval, data, "pp"))
-    return found
+        for choice, counted in _choices(rows).items():
+            yield "first_position_sensitivity", where | {"choice": choice}, weighted(rows, *counted)
 
 
 def _choices(rows: pd.DataFrame) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -453,15 +422,10 @@ def measure(frame: pd.DataFrame, data: str, seed: int, features: pd.DataFrame | 
     if frame["first"].nunique() == 1:
         lacking += " (these verdicts were given in one order only, or do not say in which)"
     frames.require_result(frame, (table["kind"] != INVALID).any(), lacking)
-    return [
-        *both_orders.class_rates(table, data),
-        *both_orders.first_position_effect(table, data, seed),
-        *both_orders.signed_rates(table, data),
-        *excess_flip(table, data, seed),
-        *control_arms(table, data, seed),
-        *flip_by_gap(table, data),
-        *win_rate(table, data, features),
-        *sensitivity(table, data),
-        *label_position_effect(frame, data, seed),
-        *label_mass("label_mass", frame, data, ("judge", "candidate")),
-    ]
+    estimators = (
+        *(both_orders.class_rates, both_orders.first_position_effect, both_orders.signed_rates, excess_flip),
+        *(control_arms, flip_by_gap, win_rate, sensitivity),
+    )
+    found = measure_all(estimators, table, data, seed=seed, features=features)
+    found += label_position_effect(frame, data, seed)
+    return found + label_mass("label_mass", frame, data, ("judge", "candidate"))

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...stats.intervals import MIN_CLUSTERS, Interval, clustered, estimate, no_interval, t_interval, wilson
+from ...stats.intervals import MIN_CLUSTERS, NAN, Interval, clustered, no_interval, t_interval, wilson
 from ...stats.tests import benjamini_hochberg
 from ...types import Estimate
 from ...words.numbers import text_of
-from ..protocol import INDEPENDENT, published_count, published_value, worst_case
+from ..protocol import INDEPENDENT, Numbers, bare, estimator, measure_all, pick, worst_case
 from . import both_orders, measured
 from .both_orders import INVALID, KINDS, LABELS, LEVEL, NO_BIAS, SIGNIFICANT, WEAK, pairs
 from .measured import place
@@ -147,13 +147,9 @@ def from_pairs(table: pd.DataFrame) -> list[Estimate]:
     Takes `pairs` of all sources at once: what a correction costs depends on how many there are. The classes of
     identical texts are told too; their signed effect is `identical_pair_effect`.
     """
-    found = [
-        *both_orders.class_rates(table.assign(condition="none"), "published"),
-        *both_orders.first_position_effect(table, "published", 0),
-        *both_orders.signed_rates(table, "published"),
-        *measured.control_arms(table, "published", 0),
-        *measured.sensitivity(table, "published"),
-    ]
+    signed = (both_orders.first_position_effect, both_orders.signed_rates, measured.control_arms, measured.sensitivity)
+    found = both_orders.class_rates(table.assign(condition="none"), "published")
+    found += measure_all(signed, table, "published", seed=0)
     return [replace(each, method=f"{INDEPENDENT}: {each.method}") for each in found]
 
 
@@ -165,7 +161,8 @@ _OPEN = {NOTEBOOK: {"first_win_rate", "graded_position_effect", _STRENGTH}}
 _OPEN[ANALYZER] = _OPEN[LLMBAR] = {"weak_bias", "acceptable_rate", _STRENGTH, _STRINGS}
 
 
-def from_published(published: Mapping[str, Any]) -> list[Estimate]:
+@estimator("position", "published")
+def from_published(published: Mapping[str, Any]) -> Numbers:
     """All numbers that the counts in published/counts.yaml determine; no two sources, and no two judges, are pooled.
 
     `where` has source, judge and candidate; the family of published sources is this list alone. What the counts of a
@@ -184,15 +181,20 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
         if not stored and not {each.id, where.get("choice")} & lost:
             method = each.method.replace(INDEPENDENT, BY_QUESTION) if block == ANALYZER else each.method
             found.append(replace(each, where=where, method=method))
-    found += _printed(published[NOTEBOOK], every)
-    found += [number for each in every if each.block == ANALYZER for number in _answers(each)]
-    found += [_equal(each) for each in every if each.block == LLMBAR]
-    found += flips_and_directions(found)
-    found += [*_both_orders(published["both_orders"]), *released(published["released"])]
-    return [*found, *leaderboard_contrast(*leaderboard(published["leaderboard"]))]
+    yield from found
+    yield from _printed(published[NOTEBOOK], every)
+    yield from (number for each in every if each.block == ANALYZER for number in _answers(each))
+    agreed = [*(cell for cell, kind in KINDS.items() if kind != SIGNIFICANT), (INVALID, INVALID)]
+    for one in (one for one in every if one.block == LLMBAR):
+        equal = sum(one.counts.loc[cell] for cell in agreed if {*cell} <= {*one.counts})
+        yield "equal_verdicts", one.where, bare(equal, one.lines)
+    yield from flips_and_directions(found)
+    yield from _both_orders(published["both_orders"])
+    yield from released(published["released"])
+    yield from leaderboard_contrast(*leaderboard(published["leaderboard"]))
 
 
-def flips_and_directions(estimates: Sequence[Estimate]) -> list[Estimate]:
+def flips_and_directions(estimates: Sequence[Estimate]) -> Numbers:
     """Does a judge whose verdicts change with the order also favour a place? Two numbers over comparisons.
 
     Of comparisons with a flip and MIN_CLUSTERS readable pairs; none below MIN_CLUSTERS of them. Interval of the rank
@@ -200,84 +202,62 @@ def flips_and_directions(estimates: Sequence[Estimate]) -> list[Estimate]:
     """
     from scipy.stats import binom, spearmanr
 
-    agreed = {place(each.where): each.value for each in estimates if each.id == "position_consistency"}
-    effects = [e for e in estimates if e.id == "first_position_effect" and e.n >= MIN_CLUSTERS]
+    agreed = {place(each.where): each.value for each in pick(estimates, "position_consistency")}
+    effects = [each for each in pick(estimates, "first_position_effect") if each.n >= MIN_CLUSTERS]
     pairs = [(1 - agreed[place(e.where)], abs(e.value)) for e in effects if agreed[place(e.where)] < 1]
     n = len(pairs)
-    if n < MIN_CLUSTERS:
-        return []
-    flips, sizes = np.array(pairs).T
-    value, shares = float(spearmanr(flips, sizes).statistic), np.sort(sizes / flips)
-    reach = 1.96 * math.sqrt((1 + value**2 / 2) / (n - 3))
-    low, high = (math.tanh(math.atanh(value) + side * reach) for side in (-1, 1))
-    cut = int(binom.ppf(0.025, n, 0.5))
-    facts: dict[str, Any] = {"n": n, "clusters": n, "data": "published"}
-    median = float(np.median(shares)), float(shares[cut - 1]), float(shares[n - cut])
-    return [
-        Estimate("flip_correlation", {}, value, low, high, unit="alpha", method="Fisher z over comparisons", **facts),
-        Estimate("one_sided_share", {}, *median, method="order statistics over comparisons", **facts),
-    ]
+    if n >= MIN_CLUSTERS:
+        flips, sizes = np.array(pairs).T
+        value, shares = float(spearmanr(flips, sizes).statistic), np.sort(sizes / flips)
+        reach, cut = 1.96 * math.sqrt((1 + value**2 / 2) / (n - 3)), int(binom.ppf(0.025, n, 0.5))
+        low, high = (math.tanh(math.atanh(value) + side * reach) for side in (-1, 1))
+        yield "flip_correlation", {}, Interval(value, low, high, NAN, n, n, "Fisher z over comparisons")
+        value, low, high = map(float, (np.median(shares), shares[cut - 1], shares[n - cut]))
+        yield "one_sided_share", {}, Interval(value, low, high, NAN, n, n, "order statistics over comparisons")
 
 
-def _printed(block: Mapping[str, Any], every: Sequence[Source]) -> Iterator[Estimate]:
+def _printed(block: Mapping[str, Any], every: Sequence[Source]) -> Numbers:
     """What the notebook printed beside its rates."""
     (each,) = (source for source in every if source.block == NOTEBOOK)
     patterns = {f"{row['game_1']} -> {row['game_2']}": row["pairs"] for row in block["patterns"]}
     kinds = {**block["classes"], SIGNIFICANT: sum(patterns.values())}
     kinds |= {"any_bias": kinds[WEAK] + kinds[SIGNIFICANT], "acceptable": kinds[NO_BIAS] + kinds[WEAK]}
-    yield published_count("published_lines", each.where, kinds["any_bias"] + kinds[NO_BIAS], each.lines)
-    for name, count in kinds.items():
-        yield published_count("class_lines", {**each.where, "class": name}, count, each.lines)
-    for name, count in patterns.items():
-        yield published_count("pattern_lines", {**each.where, "pattern": name}, count, each.lines)
+    yield "published_lines", each.where, bare(kinds["any_bias"] + kinds[NO_BIAS], each.lines)
+    for id, key, counts in (("class_lines", "class", kinds), ("pattern_lines", "pattern", patterns)):
+        yield from ((id, {**each.where, key: name}, bare(count, each.lines)) for name, count in counts.items())
     planned = wilson(kinds[SIGNIFICANT], each.questions)
-    planned = replace(planned, method=f"{INDEPENDENT}: {planned.method}")
-    yield estimate("significant_bias_of_planned", each.where, planned, "published")
+    yield "significant_bias_of_planned", each.where, replace(planned, method=f"{INDEPENDENT}: {planned.method}")
 
 
-def _answers(each: Source) -> list[Estimate]:
+def _answers(each: Source) -> Numbers:
     """The analyzer's own rates: of single answers, one whose partner cannot be read counting as consistent."""
     cells, counts = list(each.by_question.index), each.by_question.to_numpy()
     read = np.array([2 - cell.count(INVALID) for cell in cells]) @ counts
-    consistent = np.array([_consistent(cell) for cell in cells]) @ counts
-    found = {"consistent_answer_rate": (consistent, read), "answers_read": (read, 2 * counts.sum(axis=0))}
-    return [_clustered(id, each.where, *sums) for id, sums in found.items()]
+    # How many answers of a pair of verdicts its authors call consistent.
+    pairs_of = [2 - cell.count(INVALID) if INVALID in cell else 2 * (KINDS[cell] != SIGNIFICANT) for cell in cells]
+    yield "consistent_answer_rate", each.where, _by_question(np.array(pairs_of) @ counts, read)
+    yield "answers_read", each.where, _by_question(read, 2 * counts.sum(axis=0))
 
 
-def _consistent(cell: Cell) -> int:
-    """How many answers of a pair of verdicts its authors call consistent."""
-    return 2 - cell.count(INVALID) if INVALID in cell else 2 * _mirrors(cell)
-
-
-def _clustered(id: str, where: Mapping[str, str], numerators: np.ndarray, denominators: np.ndarray) -> Estimate:
+def _by_question(numerators: np.ndarray, denominators: np.ndarray) -> Interval:
     interval = clustered(numerators, denominators, null=None)
-    return estimate(id, where, replace(interval, method=f"{BY_QUESTION}: {interval.method}"), "published")
+    return replace(interval, method=f"{BY_QUESTION}: {interval.method}")
 
 
-def _mirrors(cell: Cell) -> bool:
-    return KINDS[cell] in (NO_BIAS, WEAK)
-
-
-def _equal(each: Source) -> Estimate:
-    agreed = [cell for cell in KINDS if set(cell) <= set(each.counts) and _mirrors(cell)]
-    equal = sum(int(each.counts.loc[cell]) for cell in [*agreed, (INVALID, INVALID)])
-    return published_count("equal_verdicts", each.where, equal, each.lines)
-
-
-def _both_orders(block: Mapping[str, Any]) -> Iterator[Estimate]:
-    where = {"source": block["name"], "judge": block["judge"], "candidate": block["candidate"]}
+def _both_orders(block: Mapping[str, Any]) -> Numbers:
     turns: dict[str, Any] = {turn: np.array(counts) for turn, counts in block["counts"].items()}
-    judgments: Any = {turn: np.full(len(counts), block["pairs_per_question"]) for turn, counts in turns.items()}
-    turns["all"], judgments["all"] = sum(turns.values()), sum(judgments.values())
+    turns["all"] = sum(turns.values())
     for turn, inconsistent in turns.items():
-        yield _clustered("both_order_inconsistent", where | {"turn": turn}, inconsistent, judgments[turn])
+        where = {"source": block["name"], "judge": block["judge"], "candidate": block["candidate"], "turn": turn}
+        pairs_of = block["pairs_per_question"] * (len(turns) - 1 if turn == "all" else 1)
+        yield "both_order_inconsistent", where, _by_question(inconsistent, np.full(len(inconsistent), pairs_of))
 
 
 #: Why a source has no effect.
 FLIPS_ALONE = "only the share of pairs whose verdict changes is published, not which place they favour"
 
 
-def released(block: Mapping[str, Any]) -> Iterator[Estimate]:
+def released(block: Mapping[str, Any]) -> Numbers:
     """Which place each judge of the block favours, and how often its verdict changes with the order.
 
     `released_position_effect` (pp) and `released_flip_rate`; `where`: source, judge, released (its month). Where pairs
@@ -303,10 +283,10 @@ def released(block: Mapping[str, Any]) -> Iterator[Estimate]:
         elif "first" in row:
             first, second = row["first"], row["second"]
             interval = worst_case((first - second) / (first + second), first + second, source["questions"])
-            yield estimate(ids[0], where, interval, "published", "pp")
+            yield ids[0], where, interval
         else:
-            yield published_value(ids[0], where, math.nan, row["pairs"], "pp", FLIPS_ALONE)
-            yield published_value(ids[1], where, row["flips"], row["pairs"], "rate", "as printed, no interval")
+            yield ids[0], where, bare(NAN, row["pairs"], FLIPS_ALONE)
+            yield ids[1], where, bare(row["flips"], row["pairs"], "as printed, no interval")
 
 
 #: The blocks whose verdicts are of judges on models; LLMBar's thirty evaluators have figures of their own.
@@ -324,17 +304,14 @@ def published_grids(published: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def of_blocks(
-    published: Mapping[str, Any],
-    estimates: Sequence[Estimate],
-    blocks: Sequence[str] = MODELS,
-    ids: Sequence[str] | None = None,
+    published: Mapping[str, Any], estimates: Sequence[Estimate], blocks: Sequence[str] = MODELS, ids: Sequence[str] = ()
 ) -> list[Estimate]:
     """The estimates of these blocks (and `ids`) without their source, for figures whose rows are judge and candidate.
 
     Numbers that would then be told by the same place are a ValueError: no two sources are drawn as one.
     """
     names = {each.name for each in sources(published) if each.block in blocks}
-    chosen = [each for each in estimates if each.where.get("source") in names and (ids is None or each.id in ids)]
+    chosen = [each for each in pick(estimates, *ids) if each.where.get("source") in names]
     # Figures show intervals: how a test was made, or why there is none, stands with the numbers.
     found = [
         replace(each, where={k: v for k, v in each.where.items() if k != "source"}, method=each.method.split("; ")[0])
@@ -352,7 +329,8 @@ FITS = ("intercept", "line")
 BEYOND = "beyond the third-party models, where the fit is only continued"
 
 
-def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str) -> list[Estimate]:
+@estimator("position", "published")
+def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str) -> Numbers:
     """How much higher one judge puts each own-family model than models of third parties would make one expect.
 
     `table`: a row a model; columns model, family ("" for a third party, else the judge's family it belongs to) and one
@@ -362,7 +340,6 @@ def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str) -> list[Es
     """
     x, y = _logits(table, other), _logits(table, judge)
     third = (table["family"] == "").to_numpy()
-    found = []
     for fit in FITS:
         for at in np.flatnonzero(~third):
             interval = _foreseen(x[third], y[third], x[at], y[at], fit)
@@ -370,8 +347,7 @@ def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str) -> list[Es
                 interval = replace(interval, method=f"{interval.method}; {BEYOND}")
             row = table.iloc[at]
             where = {"judge": judge, "other": other, "model": str(row["model"]), "family": str(row["family"])}
-            found.append(estimate("leaderboard_contrast", where | {"fit": fit}, interval, "published", "logit"))
-    return found
+            yield "leaderboard_contrast", where | {"fit": fit}, interval
 
 
 def _logits(table: pd.DataFrame, judge: str) -> np.ndarray:
@@ -398,10 +374,10 @@ def leaderboard_words(estimates: Sequence[Estimate], judge: str, other: str) -> 
     """What the contrast says of each family and fit, and what it cannot say: which of the two judges is off."""
     lines = []
     for fit in FITS:
-        chosen = [each for each in estimates if each.id == "leaderboard_contrast" and each.where["fit"] == fit]
+        chosen = pick(estimates, "leaderboard_contrast", fit=fit)
         adjusted = dict(zip(map(id, chosen), benjamini_hochberg([each.p for each in chosen]), strict=True))
         for family in dict.fromkeys(each.where["family"] for each in chosen):
-            models = [each for each in chosen if each.where["family"] == family]
+            models = pick(chosen, family=family)
             found = [each.value > 0 for each in models if adjusted[id(each)] < LEVEL]
             most = max(models, key=lambda each: abs(each.value))
             beyond = sum(BEYOND in each.method for each in models)

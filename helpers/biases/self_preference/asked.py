@@ -10,8 +10,8 @@ from string import ascii_uppercase
 from typing import Any
 
 from ... import frames, prompts
-from ...types import Answer, Experiment, Judgment, Model, Question, Trial, short_hash
-from ..protocol import Answers, Replies, few_words, fit, make_trial
+from ...types import Answer, Experiment, Judgment, Model, Question, Trial
+from ..protocol import Answers, Replies, few_words, fit, interleave, make_trial
 from .edited import (
     apply_edits,
     check_edit,
@@ -356,14 +356,8 @@ def judge_trials(
             shown: dict = {role: _edited(getattr(pair, role), arm, role, edited) for role in ("right", "wrong")}
             if all(answer is not None for answer in shown.values()):
                 found += _of_arm(experiment, template, replace(pair, **shown), arm, judges)
-    articles = {question.id: question.article for question in questions}
-
-    def lot(trial: Trial) -> tuple[str, str]:
-        drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat, *trial.shown)
-        drawn_by = short_hash(experiment.seed, "interleaved", *drawn, trial.where["task"], digits=16)
-        return articles[trial.question_id], drawn_by
-
-    return sorted(found, key=lot)
+    found = interleave(found, experiment.seed, "shown", "task")
+    return sorted(found, key=lambda trial: trial.where["article"])
 
 
 def _edited(answer: Answer, arm: Arm, role: str, edited: Mapping[tuple[str, str], Edited]) -> Answer | None:

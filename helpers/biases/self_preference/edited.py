@@ -17,7 +17,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from ...json_text import no_duplicates
@@ -284,28 +284,32 @@ def check_edit(reason: str, edited: str, question: str, options: Sequence[str], 
     return edit
 
 
+def _first(rules: Mapping[str, object]) -> str:
+    """The first of these rules that is broken; "" where none is."""
+    return next((rule for rule, broken in rules.items() if broken), "")
+
+
 def _broken_alone(old: str, word: str, new: str, asked: frozenset[str], named: frozenset[str]) -> str:
     """The rule that two words break wherever they stand, `old` as in the reason, `word` as chosen; "" where none."""
+    rules: dict[str, object] = {}
     for name, one in (("it", word), ("its replacement", new)):
-        if not WORD.fullmatch(one) or len(one) < SHORTEST:
-            return f"{name} is not one plain word"
-        if one.casefold() in STOP or is_number(one):
-            return f"{name} is a function word or a number"
-        if is_calendar(one) or one.casefold() in named:
-            return f"{name} is a name"
-        if re.fullmatch("[0-9a-f]{8,}", one, re.IGNORECASE):
-            return f"{name} could be a mark of a prompt"
-        if stems(one) & asked:
-            return f"{name} is a word of the question or its options"
-    if new.casefold() == word.casefold():
-        return "its replacement is the same word"
-    if casing(old) is None or casing(new) is None:
-        return "its case is mixed" if casing(old) is None else "its replacement's case is mixed"
-    if casing(new) not in ("lower", casing(word), casing(old)):
-        return "its replacement is written as a name"
-    if ending(word) != ending(new) and not (ending(word) in ("ed", "") and is_past(word) and is_past(new)):
-        return "its replacement has another ending"
-    return "its replacement is another form of it" if stems(new) & forms([word]) else ""
+        rules |= {
+            f"{name} is not one plain word": not WORD.fullmatch(one) or len(one) < SHORTEST,
+            f"{name} is a function word or a number": one.casefold() in STOP or is_number(one),
+            f"{name} is a name": is_calendar(one) or one.casefold() in named,
+            f"{name} could be a mark of a prompt": re.fullmatch("[0-9a-f]{8,}", one, re.IGNORECASE),
+            f"{name} is a word of the question or its options": stems(one) & asked,
+        }
+    pasts = ending(word) in ("ed", "") and is_past(word) and is_past(new)
+    rules |= {
+        "its replacement is the same word": new.casefold() == word.casefold(),
+        "its case is mixed": casing(old) is None,
+        "its replacement's case is mixed": casing(new) is None,
+        "its replacement is written as a name": casing(new) not in ("lower", casing(word), casing(old)),
+        "its replacement has another ending": ending(word) != ending(new) and not pasts,
+        "its replacement is another form of it": stems(new) & forms([word]),
+    }
+    return _first(rules)
 
 
 def _broken_in_place(spoken: Sequence[tuple[int, str]], start: int, new: str, changed: Sequence[Change]) -> str:
@@ -379,31 +383,21 @@ def check_paraphrase(reason: str, paraphrase: str, question: str, options: Seque
     must not name an option by its letter or place or quote an option where the reason does not, or hold marks of a
     prompt or invisible signs.
     """
-    if not paraphrase.strip():
-        return "it is empty"
-    if _letters(reason) == _letters(paraphrase):
-        return "it is the same text"
-    if not 0.5 <= len(paraphrase.split()) / max(1, len(reason.split())) <= 2:
-        return "it is less than half or more than twice as long"
-    if (named(paraphrase, len(options)) - named(reason, len(options))) & {*LABELS[: len(options)]}:
-        return "it names an option by its letter or place"
-    if numbers(reason) != numbers(paraphrase):
-        return "its numbers are not those of the reason"
-    if any(_quotes(paraphrase, option) and not _quotes(reason, option) for option in options):
-        return "it quotes an option that the reason does not"
-    if "<<<" in paraphrase or ">>>" in paraphrase:
-        return "it holds marks of a prompt"
-    if _invisible(paraphrase) - _invisible(reason):
-        return "it holds invisible signs"
-    if _changed(reason, paraphrase, forms((question, *options))) < CHANGED:
-        return "it keeps more than two thirds of the reason's words"
-    return None
-
-
-def _changed(reason: str, paraphrase: str, asked: frozenset[str]) -> float:
-    """Which share of the reason's content words stands in the paraphrase in no form; 1.0 where it has none."""
-    old, kept = content(_bare(reason), asked), forms([_bare(paraphrase)])
-    return sum(not stems(word) & kept for word in old) / len(old) if old else 1.0
+    old, kept = content(_bare(reason), forms((question, *options))), forms([_bare(paraphrase)])
+    changed, longer = sum(not stems(word) & kept for word in old), len(paraphrase.split()) / max(1, len(reason.split()))
+    letters = (named(paraphrase, len(options)) - named(reason, len(options))) & {*LABELS[: len(options)]}
+    rules: dict[str, object] = {
+        "it is empty": not paraphrase.strip(),
+        "it is the same text": _letters(reason) == _letters(paraphrase),
+        "it is less than half or more than twice as long": not 0.5 <= longer <= 2,
+        "it names an option by its letter or place": letters,
+        "its numbers are not those of the reason": numbers(reason) != numbers(paraphrase),
+        "it quotes an option that the reason does not": [*filter(partial(_quotes, paraphrase, reason), options)],
+        "it holds marks of a prompt": "<<<" in paraphrase or ">>>" in paraphrase,
+        "it holds invisible signs": _invisible(paraphrase) - _invisible(reason),
+        "it keeps more than two thirds of the reason's words": changed < CHANGED * len(old),
+    }
+    return _first(rules) or None
 
 
 def named(text: str, options: int = len(LABELS)) -> set[str]:
@@ -421,13 +415,11 @@ def named(text: str, options: int = len(LABELS)) -> set[str]:
     return lettered | {LABELS[:options][i] for i in at if i < options}
 
 
-def _quotes(text: str, option: str) -> bool:
-    words = _words(option).split()
-    return len(words) >= QUOTED and f" {' '.join(words)} " in f" {_words(text)} "
-
-
-def _words(text: str) -> str:
-    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
+def _quotes(text: str, other: str, option: str) -> bool:
+    """Whether a text quotes an option that another text does not."""
+    words = (re.findall(r"\w+", unicodedata.normalize("NFKC", each).casefold()) for each in (option, text, other))
+    quoted, one, two = (f" {' '.join(each)} " for each in words)
+    return len(quoted.split()) >= QUOTED and quoted in one and quoted not in two
 
 
 def _letters(text: str) -> str:

@@ -19,8 +19,8 @@ from ...types import Estimate
 from ...words import CardLine, Conclusion, Headline, card_line, clause, counted, lines, p_text, say, sentence
 from ...words.numbers import declared_by, text_of
 from ..planted import Asked, Planted, planted_table, win_chance
-from ..protocol import percent, published_count, published_rate, published_value
-from .measured import PRIMARY, confirmatory, find, primary_dose
+from ..protocol import Numbers, bare, counted_share, estimator, find, percent, pick
+from .measured import PRIMARY, confirmatory, primary_dose
 
 RATE = "harmful_self_preference_rate"
 HARMFUL, GAP, HIDING = "harmful self-preference", "evaluator-quality gap", "hidden authorship"
@@ -94,20 +94,20 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     rates = [each for each in estimates if each.id == "naive_harmful_rate" and not math.isnan(each.value)]
     parts = {HARMFUL: [*_published(estimates), *concluded(rates)], GAP: gaps(estimates)}
     parts[HIDING] = [*contrasts(estimates).values()]
-    parts |= {measure: concluded(e for e in estimates if e.id == id) for id, measure in SHARES.items()}
+    parts |= {measure: concluded(pick(estimates, id)) for id, measure in SHARES.items()}
     return [card_line(e.estimate.where["judge"], measure, [e]) for measure, several in parts.items() for e in several]
 
 
 def _published(estimates: Sequence[Estimate]) -> list[Conclusion]:
     """The published rate of each judge from most pairs."""
-    rates = [e for e in estimates if e.id == RATE and e.where.get("phase") == "before" and "judge" in e.where]
+    rates = [each for each in pick(estimates, RATE, phase="before") if "judge" in each.where]
     judges = sorted({each.where["judge"] for each in rates})
     return concluded(max((e for e in rates if e.where["judge"] == judge), key=lambda e: e.n) for judge in judges)
 
 
 def gaps(estimates: Sequence[Estimate]) -> list[Conclusion]:
     """What may be said of the evaluator-quality gap of each judge, where the other answer names the same option."""
-    return concluded(e for e in estimates if e.id == "evaluator_quality_gap" and e.where["stratum"] == PRIMARY)
+    return concluded(pick(estimates, "evaluator_quality_gap", stratum=PRIMARY))
 
 
 def headline(estimates: Sequence[Estimate]) -> Headline | None:
@@ -117,9 +117,8 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     reports have no control: the change from most pairs carries it, and the sentence gives the span of all. None where
     nothing was edited.
     """
-    changes = [e for e in estimates if e.id == "published_change" and e.where["rate"] == RATE]
-    if changes:
-        ends = [100 * pick(e.value for e in changes) for pick in (min, max)]
+    if changes := pick(estimates, "published_change", rate=RATE):
+        ends = [100 * end(each.value for each in changes) for end in (min, max)]
         text = (
             f"once it is edited, judges pick their own wrong answer {ends[0]:+.1f} to {ends[1]:+.1f} pp more often, by "
             "what is compared; the unedited pairs were not asked again, so what the edit does is not known"
@@ -153,7 +152,7 @@ def effect_words(estimates: Sequence[Estimate]) -> str:
     """What the primary contrast could have found, and how the effect goes with the dose."""
     points = []
     for judge, each in contrasts(estimates).items():
-        found = [e for e in estimates if e.id == "obfuscation_effect" and e.where["judge"] == judge]
+        found = pick(estimates, "obfuscation_effect", judge=judge)
         doses = "; ".join(f"{e.where['dose']} words {e}" for e in found if e.where["dose"].isdigit())
         power = f". At the primary dose of {primary_dose(estimates)} words, 80 % power needs {each.smallest:.2f}"
         clauses = f"{doses or 'no dose could be compared'}{power * bool(each.test)}"
@@ -164,19 +163,18 @@ def effect_words(estimates: Sequence[Estimate]) -> str:
 def recognition_words(estimates: Sequence[Estimate]) -> str:
     """How well judges know their own answers, unedited and at the largest dose."""
     found: list[Estimate | None] = []
-    for each in estimates:
-        if each.id == "recognition_accuracy" and each.where["dose"] == "0":
-            judge = each.where["judge"]
-            shifts = [e for e in estimates if e.id == "recognition_change" and e.where["judge"] == judge]
-            doses = [e for e in shifts if e.where["dose"].isdigit() and not math.isnan(e.value)]
-            last = max(doses, key=lambda e: int(e.where["dose"]), default=None)
-            found += [each, find(estimates, "recognition_balanced", judge=judge), last]
+    for each in pick(estimates, "recognition_accuracy", dose="0"):
+        judge = each.where["judge"]
+        shifts = pick(estimates, "recognition_change", judge=judge)
+        doses = [e for e in shifts if e.where["dose"].isdigit() and not math.isnan(e.value)]
+        last = max(doses, key=lambda e: int(e.where["dose"]), default=None)
+        found += [each, find(estimates, "recognition_balanced", judge=judge), last]
     return lines(concluded(found)) or "No judge was asked which answer it wrote."
 
 
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
     """A row a judge at the first and the largest dose, and one for `recognition_balanced`."""
-    effects = [each for each in estimates if each.id == "obfuscation_effect" and each.where["dose"].isdigit()]
+    effects = [each for each in pick(estimates, "obfuscation_effect") if each.where["dose"].isdigit()]
     doses = dict.fromkeys((primary_dose(estimates), max((e.where["dose"] for e in effects), key=int, default="")))
     own = {each.where["judge"] for each in effects}
     judges = {judge.name: judge for judge in asked.experiment.judges if judge.name in own}
@@ -185,13 +183,12 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
     recognised = _recognised(chances["wrote"])
     for name, judge in judges.items():
         felt, knows = (f"own words {judge.traits.get(trait, 0.0):g}" for trait in ("self_preference", "recognition"))
-        for each in effects:
+        for each in pick(effects, judge=name):
             dose = each.where["dose"]
-            if each.where["judge"] == name and name in truths.get(dose, {}):
+            if name in truths.get(dose, {}):
                 yield Planted(f"edit of {dose} words (logits)", name, felt, truths[dose][name], each)
-        for each in estimates:
-            if each.id == "recognition_balanced" and each.where["judge"] == name and name in recognised:
-                yield Planted("recognition", name, knows, recognised[name], each, null=0.5)
+        for each in pick(estimates, "recognition_balanced", judge=name) if name in recognised else ():
+            yield Planted("recognition", name, knows, recognised[name], each, null=0.5)
 
 
 planted = partial(planted_table, "self_preference", rows=_rows, families=confirmatory)
@@ -263,7 +260,7 @@ RATES = (
     ("harmful_self_preference_rate", "own_wrong_selected", "own_wrong"),
     ("wrong_of_self_selected", "own_wrong_selected", "own_selected"),
 )
-_COUNTED = ["records", "own_right", "own_selected", "own_wrong_selected"]
+_COUNTED = ["records", "own_right", "own_selected", "own_wrong_selected", "own_wrong", "right"]
 #: What a run's pairs are, in the words of the blocks.
 BEFORE, AGAIN = "filtered before", "filtered before and after"
 
@@ -281,10 +278,7 @@ def runs(published: Mapping[str, Any]) -> pd.DataFrame:
         for phase, counted in block["counts"].items()
         for row in counted
     ]
-    return _followed(pd.DataFrame(rows))
-
-
-def _followed(table: pd.DataFrame) -> pd.DataFrame:
+    table = pd.DataFrame(rows)
     own_wrong = table["records"] - table["own_right"]
     right = table["own_selected"] - table["own_wrong_selected"] + own_wrong - table["own_wrong_selected"]
     return table.assign(own_wrong=own_wrong, right=right)
@@ -292,24 +286,42 @@ def _followed(table: pd.DataFrame) -> pd.DataFrame:
 
 def pooled(table: pd.DataFrame) -> pd.DataFrame:
     """`runs` summed over judges and opponents: one row a run, kind of records and phase, in the order of the file."""
-    sums = table.groupby(["run", "records_are", "phase"], sort=False)[_COUNTED].sum().reset_index()
-    return _followed(sums)
+    return table.groupby(["run", "records_are", "phase"], sort=False)[_COUNTED].sum().reset_index()
 
 
-def from_published(published: Mapping[str, Any]) -> list[Estimate]:
+@estimator("self_preference", "published")
+def from_published(published: Mapping[str, Any]) -> Numbers:
     """All numbers that the counts in published/counts.yaml determine: of each run, of its pairs, and in total."""
     table = runs(published)
-    found = [each for row in table.to_dict("records") for each in _rates(row, ("judge", "opponent"))]
-    total = pooled(table)
-    found += [each for row in total.to_dict("records") for each in _rates(row)]
-    found += [*_changes(total), *_falls(table, total), *_retention(published)]
-    return [*found, *_generators(published), *_code_pairs(published)]
-
-
-def _rates(row: Mapping[str, Any], extra: Sequence[str] = ()) -> list[Estimate]:
-    where = {"run": row["run"], "records": row["records_are"], "phase": row["phase"], **{k: row[k] for k in extra}}
-    counted = published_count("published_records", where, row["records"], row["records"])
-    return [counted, *(published_rate(id, where, row[k], row[n]) for id, k, n in RATES)]
+    total, keys = pooled(table), {"run": "run", "records_are": "records", "phase": "phase"}
+    for rows, extra in ((table, {"judge": "judge", "opponent": "opponent"}), (total, {})):
+        for row in rows.to_dict("records"):
+            where = {name: row[column] for column, name in (keys | extra).items()}
+            yield "published_records", where, bare(row["records"], row["records"])
+            yield from ((id, where, counted_share(row[k], row[n])) for id, k, n in RATES)
+    for (run, records), before, after in _phases(total):
+        why = NO_PAIRS if before["records"] == after["records"] else OTHERS
+        for id, k, n in RATES:
+            change = bare(after[k] / after[n] - before[k] / before[n], before[n] + after[n], why)
+            yield "published_change", {"rate": id, "run": run, "records": records}, change
+    # In how many pairs of judge and opponent the accuracy fell, where the same pairs of answers were judged twice.
+    for (run, records), before, after in _phases(total):
+        if before["records"] == after["records"]:
+            both = _phases(table, "judge", "opponent")
+            fell = [then["right"] < first["right"] for key, first, then in both if key[:2] == (run, records)]
+            yield "accuracy_falls", {"run": run, "records": records}, bare(sum(fell), len(fell))
+    block = published["retention"]
+    for row in block["counts"]:
+        where = {"run": block["run"], "judge": row["judge"], "opponent": row["opponent"]}
+        yield "published_retention", where, counted_share(row["kept"], row["pairs"])
+    block = published["generators"]
+    for model, row in block["counts"].items():
+        yield "generator_accuracy", {"model": model}, counted_share(row["correct"], row["evaluated"])
+        yield "generator_accuracy_all", {"model": model}, counted_share(row["correct"], block["questions"])
+        yield "generator_skipped", {"model": model}, bare(row["skipped"], block["questions"])
+    block = published["code_pairs"]
+    counts = {**block["counts"], "any": sum(block["counts"].values()), "own_wrong_edited": block["own_wrong_edited"]}
+    yield from (("code_pairs", {"right": right}, bare(each, counts["any"])) for right, each in counts.items())
 
 
 def _phases(table: pd.DataFrame, *more: str) -> Iterator[tuple[tuple[str, ...], pd.Series, pd.Series]]:
@@ -317,47 +329,6 @@ def _phases(table: pd.DataFrame, *more: str) -> Iterator[tuple[tuple[str, ...], 
     for key, rows in table.groupby(["run", "records_are", *more], sort=False):
         before, after = (rows[rows["phase"] == phase].iloc[0] for phase in ("before", "after"))
         yield key, before, after
-
-
-def _changes(total: pd.DataFrame) -> Iterator[Estimate]:
-    for (run, records), before, after in _phases(total):
-        for id, k, n in RATES:
-            where = {"rate": id, "run": run, "records": records}
-            change = after[k] / after[n] - before[k] / before[n]
-            why = NO_PAIRS if before["records"] == after["records"] else OTHERS
-            yield published_value("published_change", where, change, int(before[n] + after[n]), "pp", why)
-
-
-def _falls(table: pd.DataFrame, total: pd.DataFrame) -> list[Estimate]:
-    """In how many pairs of judge and opponent the accuracy fell, where the same pairs of answers were judged twice."""
-    fell: dict[tuple[str, ...], list[bool]] = {}
-    for key, before, after in _phases(table, "judge", "opponent"):
-        fell.setdefault(key[:2], []).append(after["right"] < before["right"])
-    twice = [key for key, before, after in _phases(total) if before["records"] == after["records"]]
-    places = {key: dict(zip(("run", "records"), key, strict=True)) for key in twice}
-    return [published_count("accuracy_falls", at, sum(fell[key]), len(fell[key])) for key, at in places.items()]
-
-
-def _retention(published: Mapping[str, Any]) -> Iterator[Estimate]:
-    block = published["retention"]
-    for row in block["counts"]:
-        where = {"run": block["run"], "judge": row["judge"], "opponent": row["opponent"]}
-        yield published_rate("published_retention", where, row["kept"], row["pairs"])
-
-
-def _generators(published: Mapping[str, Any]) -> Iterator[Estimate]:
-    block = published["generators"]
-    for model, row in block["counts"].items():
-        where = {"model": model}
-        yield published_rate("generator_accuracy", where, row["correct"], row["evaluated"])
-        yield published_rate("generator_accuracy_all", where, row["correct"], block["questions"])
-        yield published_count("generator_skipped", where, row["skipped"], block["questions"])
-
-
-def _code_pairs(published: Mapping[str, Any]) -> list[Estimate]:
-    block = published["code_pairs"]
-    counts = {**block["counts"], "any": sum(block["counts"].values()), "own_wrong_edited": block["own_wrong_edited"]}
-    return [published_count("code_pairs", {"right": right}, each, counts["any"]) for right, each in counts.items()]
 
 
 #: The report of this run does not say that the pairs it kept are among the others, as the other run's does.
@@ -459,8 +430,8 @@ def _rest(table: pd.DataFrame, estimates: Sequence[Estimate]) -> str:
     top = sorted(changes, key=lambda name: changes[name], reverse=bool(net >= 0))[:2]
     where = " and ".join(f"{name} ({changes[name]:+d})" for name in top)
     share = f", {sum(changes[name] for name in top):+d} of it in {where}" if net else ""
-    kept = [e.value for e in estimates if e.id == "published_retention"]
-    model = max((e for e in estimates if e.id == "generator_skipped"), key=lambda e: e.value).where["model"]
+    kept = [each.value for each in pick(estimates, "published_retention")]
+    model = max(pick(estimates, "generator_skipped"), key=lambda each: each.value).where["model"]
     rate, every = (find(estimates, id, model=model) for id in ("generator_accuracy", "generator_accuracy_all"))
     return (
         f"The nine pairs changed by {net:+d} in all{share}. The filter for consistent orders kept between "

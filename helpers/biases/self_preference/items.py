@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from ...stats import intervals
-from ...stats.intervals import Interval, Span, clustered, clusters_of, no_interval
-from ...types import Answer, Estimate, Experiment, Judgment, Question
-from ..protocol import fit, mean_interval
+from ...stats.intervals import Interval, clustered, clusters_of, no_interval
+from ...types import Answer, Experiment, Judgment, Question
+from ..protocol import Numbers, bare, estimator, fit, mean_by_place, mean_interval
 from .asked import Arm, Edited, arms, edits
 
 #: What tells one item from another, and what is known of it; the two orders of an item agree in all of these.
@@ -131,31 +131,17 @@ def lost_by_pick(frame: pd.DataFrame) -> pd.DataFrame:
     return wide.rename(columns=names).rename_axis(columns=None)
 
 
-def made(
-    id: str, where: Mapping[str, str], interval: Interval, data: str, unit: str = "rate", span: Span = None
-) -> Estimate:
-    """A number of this experiment: what varies is the article, and its method says so."""
-    each = intervals.estimate(id, where, interval, data, unit, span)
-    return replace(each, method=each.method.replace("question", "article"))
-
-
+#: What varies in this experiment is the article.
+by_article = estimator("self_preference", cluster="article")
 #: Why a mean over items has no value.
 NO_ITEM = "no such item has a verdict in both orders"
+#: The mean of values over items.
+share = partial(mean_interval, cluster="article", reason=NO_ITEM)
 
 
-def share(rows: pd.DataFrame, value: str, reason: str = NO_ITEM, null: float | None = None) -> Interval:
-    """The mean of a column over items, clustered by article; without items none, for this `reason`."""
-    return mean_interval(rows, rows[value], "article", null=null, reason=reason)
-
-
-def share_by_judge(id: str, rows: pd.DataFrame, value: str, data: str) -> list[Estimate]:
-    """The mean of a column over the items of each judge."""
-    judges = rows.groupby("judge", observed=True, sort=True)
-    return [made(id, {"judge": str(judge)}, share(part, value), data) for judge, part in judges]
-
-
-def _with_own(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[rows["own"].isin(["right", "wrong"])]
+def _with_own(rows: pd.DataFrame, *roles: str) -> pd.DataFrame:
+    """The items in which the judge's own answer is the right or the wrong one, or the one of these `roles`."""
+    return rows[rows["own"].isin(roles or ORDERS)]
 
 
 def _legitimate(rows: pd.DataFrame) -> Interval:
@@ -175,17 +161,16 @@ def _legitimate(rows: pd.DataFrame) -> Interval:
 
 #: The rates of a judge's items by id, in their order.
 RATES: dict[str, Callable[[pd.DataFrame], Interval]] = {
-    "accuracy_all": lambda rows: share(rows, "score"),
-    "accuracy_self": lambda rows: share(_with_own(rows), "score"),
-    "accuracy_harmful": lambda rows: share(rows[rows["own"] == "wrong"], "score"),
-    "naive_harmful_rate": lambda rows: share(
-        rows.query("own == 'wrong'").assign(vote=lambda own: 1 - own["score"]), "vote"
-    ),
+    "accuracy_all": lambda rows: share(rows, rows["score"]),
+    "accuracy_self": lambda rows: share(own := _with_own(rows), own["score"]),
+    "accuracy_harmful": lambda rows: share(own := _with_own(rows, "wrong"), own["score"]),
+    "naive_harmful_rate": lambda rows: share(own := _with_own(rows, "wrong"), 1 - own["score"]),
     "legitimate": _legitimate,
 }
 
 
-def accuracies(table: pd.DataFrame, data: str, ids: Sequence[str] = (*RATES, "retention")) -> Iterator[Estimate]:
+@by_article
+def accuracies(table: pd.DataFrame, ids: Sequence[str] = (*RATES, "retention")) -> Numbers:
     """How often each judge picks the right answer, at first asking, before and after the filter for consistency.
 
     `where`: judge and, but for `naive_harmful_rate` and `retention`, filter ("all": an item whose orders disagree
@@ -194,25 +179,27 @@ def accuracies(table: pd.DataFrame, data: str, ids: Sequence[str] = (*RATES, "re
     for name, rows in complete(before(table)).groupby("judge", observed=True, sort=True):
         judge = {"judge": str(name)}
         for kept, each in (("all", rows), ("consistent", rows[rows["consistent"]])):
-            for id in RATES:
-                if id in ids and id != "naive_harmful_rate":
-                    yield made(id, judge | {"filter": kept}, RATES[id](each), data)
-                elif id in ids and kept == "all":
-                    yield made(id, judge, RATES[id](each), data)
+            for id in (id for id in RATES if id in ids):
+                if id != "naive_harmful_rate":
+                    yield id, judge | {"filter": kept}, RATES[id](each)
+                elif kept == "all":
+                    yield id, judge, RATES[id](each)
         if "retention" in ids:
-            yield made("retention", judge, share(rows.assign(kept=rows["consistent"] * 1.0), "kept"), data)
+            yield "retention", judge, share(rows, rows["consistent"] * 1.0)
 
 
-def own_probability(table: pd.DataFrame, data: str) -> list[Estimate]:
+@by_article
+def own_probability(table: pd.DataFrame) -> Numbers:
     """The mean probability that a judge gives its own wrong answer, where the provider tells probabilities; no filter.
 
     Nothing for judges without probabilities. First asking, both orders.
     """
-    rows = before(table).query("own == 'wrong'").dropna(subset="probability")
-    return share_by_judge("own_wrong_probability", rows.assign(own_vote=1 - rows["probability"]), "own_vote", data)
+    rows = _with_own(before(table), "wrong").dropna(subset="probability")
+    return mean_by_place("own_wrong_probability", rows, 1 - rows["probability"], cluster="article")
 
 
-def counts(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@by_article
+def counts(table: pd.DataFrame) -> Numbers:
     """How many pairs each judge was shown unedited, of how many it gave a verdict both ways, and on how many it held.
 
     `funnel_pairs`, `funnel_items` (a verdict in both orders), `funnel_consistent` (the same answer both times), at
@@ -220,15 +207,14 @@ def counts(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
     """
     for (judge, own), rows in before(table).groupby(["judge", "own"], observed=True, sort=True):
         steps = {"pairs": len(rows), "items": rows["score"].notna().sum(), "consistent": rows["consistent"].sum()}
-        for step, count in steps.items():
-            interval = no_interval(float(count), len(rows), 0, "counted")
-            where = {"judge": str(judge), "own": str(own) or "other"}
-            yield made(f"funnel_{step}", where, interval, data, "count")
+        where = {"judge": str(judge), "own": str(own) or "other"}
+        yield from ((f"funnel_{step}", where, bare(count, len(rows))) for step, count in steps.items())
 
 
-def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
+@by_article
+def unreadable_share(frame: pd.DataFrame) -> Numbers:
     """The share of a judge's judgments, all conditions and tasks, without a readable verdict; from the pair frame."""
-    return share_by_judge("unreadable_share", frame.assign(lost=(frame["outcome"] != "ok") * 1.0), "lost", data)
+    return mean_by_place("unreadable_share", frame, (frame["outcome"] != "ok") * 1.0, cluster="article")
 
 
 def steps(

@@ -12,7 +12,7 @@ is identified; then `obfuscation_against_other_author`, within one judge, is the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -21,10 +21,10 @@ import pandas as pd
 from ... import frames
 from ...stats.intervals import MIN_CLUSTERS, Interval, Span, cluster_sums, contrast, no_interval, numbered
 from ...stats.models import paired_log_odds
-from ...stats.tests import with_sign_flip
 from ...types import Estimate
+from ..protocol import Numbers, contrast_with_flips, measure_all, pick
 from . import items as self_preference_items
-from .items import PAIR, averaged, before, complete, differ, items, made, share, split_arms, third_parties
+from .items import PAIR, averaged, before, by_article, complete, differ, items, share, split_arms, third_parties
 
 LEVEL = 0.05
 NEEDS_REPEAT = "needs unedited pairs asked again: a plain repeat (repeats = 2 where judges are asked)"
@@ -75,11 +75,7 @@ def tested(rows: pd.DataFrame, value: str, seed: int, reason: str, tests: int = 
     """
     if rows.empty:
         return no_interval(math.nan, 0, 0, reason)
-    sums = cluster_sums(rows, value, "article")
-    interval = contrast(sums)
-    if math.isnan(interval.low):
-        return interval
-    return with_sign_flip(interval, sums.numerators[:, 0], seed, LEVEL / tests, "articles changed")
+    return contrast_with_flips(cluster_sums(rows, value, "article"), [1.0], seed, LEVEL / tests, "articles changed")
 
 
 def each_judge(
@@ -87,13 +83,12 @@ def each_judge(
     judges: Sequence[str],
     rows: pd.DataFrame,
     interval: Callable[[pd.DataFrame], Interval],
-    data: str,
-    unit: str = "pp",
     span: Span = None,
     **where: str,
-) -> list[Estimate]:
+) -> Numbers:
     """A number of each of these judges, from its rows; `where` beside the judge."""
-    return [made(id, {"judge": judge, **where}, interval(_rows_of(rows, judge)), data, unit, span) for judge in judges]
+    for judge in judges:
+        yield id, {"judge": judge, **where}, interval(_rows_of(rows, judge)), span
 
 
 def authors(table: pd.DataFrame) -> list[str]:
@@ -120,13 +115,14 @@ def why_none(table: pd.DataFrame, reason: str) -> str:
     return reason if (asked["repeat"] >= 1).any() else NEEDS_REPEAT
 
 
-def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0, parts: bool = True) -> list[Estimate]:
+@by_article
+def obfuscation_effect(table: pd.DataFrame, seed: int = 0, parts: bool = True) -> Numbers:
     """How much more an edit of a judge's own wrong answer turns it to the right one than it turns third-party judges.
 
     `obfuscation_effect` in logits decides, `obfuscation_effect_pp` stands beside it, with its `parts`. `where`: judge,
     dose ("2", ..., "paraphrase"). Takes `items`.
     """
-    found, judges = [], authors(table)
+    judges = authors(table)
     for dose, rows in moved(table, "wrong"):
         harmful = _harmful(rows)
         every = against(harmful, third_parties(rows), PAIR)
@@ -135,28 +131,24 @@ def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0, parts: boo
             own, both, where = _rows_of(harmful, judge), _rows_of(every, judge), {"judge": judge, "dose": dose}
             why = "no own wrong answer was edited and judged both ways" if own.empty else NO_THIRD
             why = why_none(table, why) if both.empty else why
-            found.append(made("obfuscation_effect", where, _logit(both, why), data, "logit"))
-            pp = {"obfuscation_effect_pp": (both, "more", TWICE)}
+            yield "obfuscation_effect", where, _logit(both, why)
+            yield "obfuscation_effect_pp", where, tested(both, "more", seed, why, len(judges)), TWICE
             if parts:
-                pp["obfuscation_own"] = (own, "change", None)
-                pp["obfuscation_third_party"] = (both, "change_other", None)
-            for id, (name, value, span) in pp.items():
-                found.append(made(id, where, tested(name, value, seed, why, len(judges)), data, "pp", span))
-    return found
+                yield "obfuscation_own", where, tested(own, "change", seed, why, len(judges))
+                yield "obfuscation_third_party", where, tested(both, "change_other", seed, why, len(judges))
 
 
-def against_other_author(table: pd.DataFrame, data: str) -> list[Estimate]:
+@by_article
+def against_other_author(table: pd.DataFrame) -> Numbers:
     """How much more an edit of a judge's own wrong answer moves it than the same dose on another author's, in logits.
 
     The author of the other wrong answer, which names the same option, is of another vendor. `where`: judge, dose.
     """
-    found, why = [], why_none(table, NO_OTHER)
+    logit = partial(_logit, reason=why_none(table, NO_OTHER))
     for dose, rows in moved(table, "wrong"):
         own, on = _harmful(rows), ["question_id", "right", "wrong_label", "judge"]
         both = against(own[own["wrong_label"].notna()], other_authors(rows), on)
-        id, logit = "obfuscation_against_other_author", partial(_logit, reason=why)
-        found += each_judge(id, authors(table), both, logit, data, "logit", dose=dose)
-    return found
+        yield from each_judge("obfuscation_against_other_author", authors(table), both, logit, dose=dose)
 
 
 def other_authors(table: pd.DataFrame) -> pd.DataFrame:
@@ -165,26 +157,28 @@ def other_authors(table: pd.DataFrame) -> pd.DataFrame:
     return table[differ(table["wrong_vendor"], table["judge_vendor"])]
 
 
-def obfuscation_of_right(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:
+@by_article
+def obfuscation_of_right(table: pd.DataFrame, seed: int = 0) -> Numbers:
     """What an edit of the opponent's right answer changes on a judge's harmful items: a target, never a placebo.
 
     `naive_opponent_difference` is obfuscation_own minus it: it counts damage twice, and is shown for that reason only.
     """
-    wrong, judges, found = dict(moved(table, "wrong")), authors(table), []
+    wrong, judges = dict(moved(table, "wrong")), authors(table)
     why = why_none(table, "no right answer was edited and judged both ways")
+    change = partial(tested, value="change", seed=seed, reason=why)
     for dose, rows in moved(table, "right"):
-        own, change = _harmful(rows), partial(tested, value="change", seed=seed, reason=why)
-        found += each_judge("obfuscation_of_right", judges, own, change, data, dose=dose)
+        own = _harmful(rows)
+        yield from each_judge("obfuscation_of_right", judges, own, change, dose=dose)
         if dose in wrong:
             twice = _harmful(wrong[dose]).merge(
                 own[[*PAIR, "judge", "change"]], on=[*PAIR, "judge"], suffixes=("", "_right")
             )
             twice = twice.assign(change=twice["change"] - twice["change_right"])
-            found += each_judge("naive_opponent_difference", judges, twice, change, data, span=TWICE, dose=dose)
-    return found
+            yield from each_judge("naive_opponent_difference", judges, twice, change, TWICE, dose=dose)
 
 
-def naive_filtered(table: pd.DataFrame, data: str) -> list[Estimate]:
+@by_article
+def naive_filtered(table: pd.DataFrame) -> Numbers:
     """What the published analysis calls the effect, and how much of it the filter makes without any edit.
 
     Of harmful items whose two orders agreed at first asking. Those were selected, so neither number is an effect.
@@ -194,14 +188,14 @@ def naive_filtered(table: pd.DataFrame, data: str) -> list[Estimate]:
     repeats = complete(table[(table["condition"] == "none") & (table["repeat"] >= 1)])
     again: list = [("regression_to_the_mean", {}, repeats)]
     again += [("naive_filtered_change", {"dose": d}, complete(rows)) for d, rows in split_arms(table, "wrong")]
-    why, found = why_none(table, "no item was consistent at first asking"), []
+    why = why_none(table, "no item was consistent at first asking")
     for id, extra, rows in again:
         rows = averaged(rows[rows["task"] == "correct"], _VERDICTS)
         both = first.merge(rows[[*PAIR, "judge", "score"]], on=[*PAIR, "judge"], suffixes=("_first", ""))
-        both = both.assign(moved=both["score"] - both["score_first"])
-        change = partial(share, value="moved", reason=why, null=0.0)
-        found += each_judge(id, authors(table), both, change, data, **extra)
-    return found
+        for judge in authors(table):
+            mine = _rows_of(both, judge)
+            change = share(mine, mine["score"] - mine["score_first"], reason=why, null=0.0)
+            yield id, {"judge": judge, **extra}, change
 
 
 def _named(table: pd.DataFrame) -> pd.DataFrame:
@@ -216,53 +210,49 @@ def _named(table: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(named=np.where(right, rows["score"], 1 - rows["score"]), named_unedited=unedited)
 
 
-def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> Iterator[Estimate]:
+@by_article
+def recognition(table: pd.DataFrame, seed: int = 0) -> Numbers:
     """How often a judge names its own answer as its own, at each dose ("0": unedited), and what its preference does.
 
-    Harmful items, both orders. `where`: judge, dose; of `recognition_balanced`, which is unedited: judge.
+    Harmful items, both orders. `where`: judge, dose.
     """
     judges, votes = authors(table), dict(moved(table, "wrong"))
     doses = {"0": _named(table[table["condition"] == "none"])}
     doses |= {dose: _named(rows) for dose, rows in split_arms(table, "wrong")}
-    yield from (each for judge in judges for each in _balanced(_rows_of(doses["0"], judge), judge, data))
     for dose, every in doses.items():
         rows = _harmful(every).assign(moved=lambda rows: rows["named"] - rows["named_unedited"])
         asked = [judge for judge in judges if (rows["judge"] == judge).any()]
-        named = partial(share, value="named")
-        yield from each_judge("recognition_accuracy", asked, rows, named, data, "rate", dose=dose)
+        yield from each_judge("recognition_accuracy", asked, rows, lambda mine: share(mine, mine["named"]), dose=dose)
         if dose == "0":
             continue
-        both = rows[rows["moved"].notna()]
         shift = partial(tested, value="moved", seed=seed, reason="not asked unedited")
-        yield from each_judge("recognition_change", asked, both, shift, data, dose=dose)
+        yield from each_judge("recognition_change", asked, rows[rows["moved"].notna()], shift, dose=dose)
         own, why = _harmful(votes[dose]), "no own wrong answer was judged edited and again"
         vote = partial(tested, value="vote", seed=seed, reason=why)
-        yield from each_judge("preference_change", judges, own.assign(vote=-own["change"]), vote, data, dose=dose)
+        yield from each_judge("preference_change", judges, own.assign(vote=-own["change"]), vote, dose=dose)
 
 
-def recognition_balanced(table: pd.DataFrame, data: str) -> list[Estimate]:
-    """Of `recognition` the `recognition_balanced` alone. Takes `items`."""
+@by_article
+def recognition_balanced(table: pd.DataFrame) -> Numbers:
+    """How often a judge names its own answer unedited: the unweighted mean over harmful and beneficial items.
+
+    `where`: judge. Takes `items`.
+    """
     unedited = _named(table[(table["condition"] == "none") & (table["task"] == "wrote")])
-    return [each for judge in authors(table) for each in _balanced(_rows_of(unedited, judge), judge, data)]
-
-
-def _balanced(rows: pd.DataFrame, judge: str, data: str) -> list[Estimate]:
-    """The unweighted mean of recognition on harmful and beneficial items, clustered by article."""
-    if rows.empty:
-        return []
-    sums = cluster_sums(rows.assign(kind=rows["own"].astype(str)), "named", "article", "kind")
-    if len(sums.columns) < 2:
-        interval = share(rows.iloc[:0], "named")
-    else:
-        interval = contrast(sums, (0.5, 0.5), null=None)
-        least = int((sums.denominators > 0).sum(axis=0).min())
-        if least < MIN_CLUSTERS:
+    for judge in authors(table):
+        if (rows := _rows_of(unedited, judge)).empty:
+            continue
+        sums = cluster_sums(rows.assign(kind=rows["own"].astype(str)), "named", "article", "kind")
+        both, least = len(sums.columns) == 2, (sums.denominators > 0).sum(axis=0).min()
+        interval = contrast(sums, (0.5, 0.5), null=None) if both else share(none := rows.iloc[:0], none["named"])
+        if both and least < MIN_CLUSTERS:
             why = f"no interval below {MIN_CLUSTERS} questions of either kind"
             interval = no_interval(interval.value, interval.n, least, why)
-    return [made("recognition_balanced", {"judge": judge}, interval, data)]
+        yield "recognition_balanced", {"judge": judge}, interval
 
 
-def harmful_score(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@by_article
+def harmful_score(table: pd.DataFrame) -> Numbers:
     """How often the right answer is picked on a judge's harmful items, asked again and edited, by it and by others.
 
     `where`: judge, by ("own" | "third party"), arm ("repeat" | "edited" at the smallest dose). Only items that both
@@ -277,8 +267,7 @@ def harmful_score(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
     for judge in authors(table):
         mine = _rows_of(both, judge)
         for (by, arm), column in columns.items():
-            rate = share(mine, column, why)
-            yield made("harmful_score", {"judge": judge, "by": by, "arm": arm}, rate, data)
+            yield "harmful_score", {"judge": judge, "by": by, "arm": arm}, share(mine, mine[column], reason=why)
 
 
 STRATA = ("same label", "other label", "all")
@@ -292,16 +281,14 @@ def unedited(table: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(vote=1 - rows["score"])
 
 
-def evaluator_quality_gap(
-    table: pd.DataFrame, data: str, seed: int = 0, strata: Sequence[str] = STRATA
-) -> list[Estimate]:
+@by_article
+def evaluator_quality_gap(table: pd.DataFrame, seed: int = 0, strata: Sequence[str] = STRATA) -> Numbers:
     """How much more often a judge votes for its own wrong answer than for another author's to the same question, in pp.
 
     A judge that is merely weak believes both. `where`: judge, stratum (of `strata`: what option the other wrong answer
     names). Takes `items`.
     """
-    rows, found = unedited(table), []
-    on = ["question_id", "right", "judge"]
+    rows, on = unedited(table), ["question_id", "right", "judge"]
     others = other_authors(rows)[[*on, "wrong_label", "vote"]]
     pairs = rows[rows["own"] == "wrong"].merge(others, on=on, suffixes=("", "_other"))
     labels = pairs["wrong_label"].astype(object), pairs["wrong_label_other"].astype(object)
@@ -314,11 +301,11 @@ def evaluator_quality_gap(
         every = every.assign(more=every["vote"] - every["vote_other"])
         reason = f"no wrong answer of another vendor ({stratum}) was judged against the same right one"
         gap = partial(tested, value="more", seed=seed, reason=reason, tests=len(authors(table)))
-        found += each_judge("evaluator_quality_gap", authors(table), every, gap, data, stratum=stratum)
-    return found
+        yield from each_judge("evaluator_quality_gap", authors(table), every, gap, stratum=stratum)
 
 
-def same_text_other_judges(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:
+@by_article
+def same_text_other_judges(table: pd.DataFrame, seed: int = 0) -> Numbers:
     """How much more often a judge votes for its own wrong answer than third-party judges do for the same text, in pp.
 
     Free of the text's own persuasion, not of how well each judge knows the answer. `where`: judge.
@@ -328,25 +315,18 @@ def same_text_other_judges(table: pd.DataFrame, data: str, seed: int = 0) -> lis
     every = rows[rows["own"] == "wrong"].merge(third, on=PAIR, suffixes=("", "_other"))
     every = every.assign(more=every["vote"] - every["vote_other"])
     gap = partial(tested, value="more", seed=seed, reason="no judge of a third vendor")
-    return each_judge("same_text_other_judges", authors(table), every, gap, data)
-
-
-def find(estimates: Sequence[Estimate], id: str, **where: str) -> Estimate | None:
-    """The one estimate with this id and place; None where there is none."""
-    found = [each for each in estimates if each.id == id and dict(each.where) == where]
-    return found[0] if found else None
+    return each_judge("same_text_other_judges", authors(table), every, gap)
 
 
 def primary_dose(estimates: Sequence[Estimate]) -> str:
     """The dose whose effect is the confirmatory family, one contrast a judge: the smallest; "" where none was asked."""
-    doses = {e.where["dose"] for e in estimates if e.id == "obfuscation_effect" and e.where["dose"].isdigit()}
-    return min(doses, key=int, default="")
+    doses = {each.where["dose"] for each in pick(estimates, "obfuscation_effect")}
+    return min(filter(str.isdigit, doses), key=int, default="")
 
 
 def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
     """The confirmatory family, one contrast a judge at the primary dose, with its tests: as many as were planned."""
-    dose = primary_dose(estimates)
-    planned = [each for each in estimates if each.id == "obfuscation_effect" and each.where["dose"] == dose]
+    planned = pick(estimates, "obfuscation_effect", dose=primary_dose(estimates))
     return [(planned, len(planned))]
 
 
@@ -358,17 +338,10 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     table = items(frame)
     judged = table.loc[table["task"] == "correct", "score"].notna().any()
     frames.require_result(frame, judged, "no pair was judged in both orders")
-    return [
-        *self_preference_items.unreadable_share(frame, data),
-        *self_preference_items.counts(table, data),
-        *self_preference_items.accuracies(table, data),
-        *self_preference_items.own_probability(table, data),
-        *evaluator_quality_gap(table, data, seed),
-        *same_text_other_judges(table, data, seed),
-        *obfuscation_effect(table, data, seed),
-        *against_other_author(table, data),
-        *obfuscation_of_right(table, data, seed),
-        *naive_filtered(table, data),
-        *harmful_score(table, data),
-        *recognition(table, data, seed),
-    ]
+    estimators = (
+        *(self_preference_items.counts, self_preference_items.accuracies, self_preference_items.own_probability),
+        *(evaluator_quality_gap, same_text_other_judges, obfuscation_effect, against_other_author),
+        *(obfuscation_of_right, naive_filtered, harmful_score, recognition_balanced, recognition),
+    )
+    lost = self_preference_items.unreadable_share(frame, data)
+    return [*lost, *measure_all(estimators, table, data, seed=seed)]

@@ -18,8 +18,8 @@ from ...stats.intervals import Interval, clusters_of, contrast, no_interval
 from ...types import Estimate
 from ...words import display_name
 from ..planted import Asked, Planted, planted_table, top_chances, trait
-from ..protocol import mean_interval, paper_tables
-from .rates import estimate, placed_first, vendors
+from ..protocol import Numbers, estimator, mean_interval, paper_tables
+from .rates import placed_first, vendors
 
 #: Sensitivity of the primary estimator: how much of the ranking is used, and what quality may depend on.
 VARIANTS: Mapping[str, Mapping[str, object]] = {
@@ -37,33 +37,33 @@ UNBALANCED = "orders not balanced: holds the candidates' quality too"
 UNEVEN = 0.15
 
 
-def excess_self_preference(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@estimator("top_choice")
+def excess_self_preference(frame: pd.DataFrame) -> Numbers:
     """Own judges minus other vendors' judges on the same answers, in pp, a vendor each."""
     votes = frames.picks(frame)
     for vendor in vendors(frame):
         sums = placed_first(votes.assign(mine=votes["judge_vendor"] == vendor), vendor, "mine")
         if len(sums.columns) == 2:  # others, then those of the vendor
-            yield estimate("excess_self_preference", {"vendor": vendor}, contrast(sums, [-1.0, 1.0]), data, "pp")
+            yield "excess_self_preference", {"vendor": vendor}, contrast(sums, [-1.0, 1.0])
 
 
-def third_party_log_odds(frame: pd.DataFrame, data: str) -> list[Estimate]:
+@estimator("top_choice")
+def third_party_log_odds(frame: pd.DataFrame) -> Numbers:
     """The log-odds companion, by question jackknife; three vendors that all have judges, else nothing."""
     names, votes = vendors(frame), frames.picks(frame)
     if len(names) != 3 or set(names) - set(votes["judge_vendor"]):
-        return []
+        return
     votes = votes[votes["judge_vendor"].isin(names)]
     questions, _ = pd.factorize(votes["cluster"], sort=True)
     counts = np.zeros((questions.max() + 1, 3, 3))
     judge, candidate = (pd.Index(names).get_indexer(votes[f"{who}_vendor"]) for who in ("judge", "candidate"))
     np.add.at(counts, (questions, judge, candidate), 1)
-    intervals = models.third_party_log_odds_clustered(counts)
-    return [
-        estimate("third_party_log_odds", {"vendor": name}, interval, data, "logit")
-        for name, interval in zip(names, intervals, strict=True)
-    ]
+    for name, interval in zip(names, models.third_party_log_odds_clustered(counts), strict=True):
+        yield "third_party_log_odds", {"vendor": name}, interval
 
 
-def self_preference(frame: pd.DataFrame, data: str, variant: str = PRIMARY) -> list[Estimate]:
+@estimator("top_choice")
+def self_preference(frame: pd.DataFrame, variant: str = PRIMARY) -> Numbers:
     """The primary estimator and its parts: logit and marginal effect per vendor, family and own model apart.
 
     `variant` is one of VARIANTS. Judges of each vendor have a slope of the answers' length of their own (`styled`),
@@ -78,8 +78,9 @@ def self_preference(frame: pd.DataFrame, data: str, variant: str = PRIMARY) -> l
     unknown = [name for name in styles if name not in ranked or ranked[name].isna().any()]
     if unknown and len(styles) > 1:
         interval = no_interval(np.nan, 0, 0, f"not every answer's {unknown[0]} is known")
-        ids = (("self_preference_logit", "logit"), ("self_preference_effect", "pp"))
-        return [estimate(id, {"vendor": v, **where}, interval, data, unit) for v in judged for id, unit in ids]
+        ids = ("self_preference_logit", "self_preference_effect")
+        yield from ((id, {"vendor": vendor, **where}, interval) for vendor in judged for id in ids)
+        return
     table, covariates = styled(ranked, [name for name in styles if name not in unknown])
     notes = [f"without length: not every answer's {name} is known" for name in unknown]
     fixed = set(balance_of_orders(frame).gt(0).sum(axis=1)) == {1}
@@ -87,21 +88,22 @@ def self_preference(frame: pd.DataFrame, data: str, variant: str = PRIMARY) -> l
     fit = models.rank_ordered_logit(
         frame.join(table) if covariates else frame, **options, covariates=covariates, position=not fixed
     )
-    found = []
+    found: list[tuple[str, dict[str, str], Interval]] = []
     for vendor in judged:
-        here = {"vendor": vendor, **where}
         numbers = {"self_preference_logit": models.self_preference(fit, vendor)}
-        effect = estimate("self_preference_effect", here, models.marginal_effect(fit, vendor), data, "pp")
+        numbers["self_preference_effect"] = models.marginal_effect(fit, vendor)
         if variant == PRIMARY:
             numbers["family_preference_logit"] = models.family_preference(fit, vendor)
             numbers |= _slopes(fit, table, ranked, vendor)
-        logits = [estimate(id, here, interval, data, "logit") for id, interval in numbers.items()]
-        found += [logits[0], effect, *logits[1:]]
+        found += [(id, {"vendor": vendor, **where}, interval) for id, interval in numbers.items()]
     if variant == PRIMARY:
-        found += _sharpness(fit, data)
-        if "own_model" in fit.names:
-            found.append(estimate("own_model_logit", {}, models.coefficient(fit, "own_model"), data, "logit"))
-    return [replace(each, method="; ".join([each.method, *notes])) for each in found]
+        # One judge alone has nothing to be sharper than.
+        scales = [name for name in fit.names if "log_scale[" in name] + [f"log_scale[{judge}]" for judge in fit.dull]
+        named = {name: ("judge_sharpness_log", {"judge": name[10:-1]}) for name in sorted(scales) if len(scales) > 1}
+        named |= {"own_model": ("own_model_logit", {})} if "own_model" in fit.names else {}
+        found += [(*at, models.coefficient(fit, name)) for name, at in named.items()]
+    for id, at, interval in found:
+        yield id, at, replace(interval, method="; ".join([interval.method, *notes]))
 
 
 def styled(ranked: pd.DataFrame, styles: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -135,16 +137,6 @@ def _slopes(fit: models.RankLogit, table: pd.DataFrame, ranked: pd.DataFrame, ve
     return {"length_slope": slope, "explaining_length_slope": replace(least, method=text)}
 
 
-def _sharpness(fit: models.RankLogit, data: str) -> list[Estimate]:
-    """The log of each judge's scale; one judge alone has nothing to be sharper than."""
-    scales = [name for name in fit.names if "log_scale[" in name] + [f"log_scale[{judge}]" for judge in fit.dull]
-    return [
-        estimate("judge_sharpness_log", {"judge": name[10:-1]}, models.coefficient(fit, name), data, "log")
-        for name in sorted(scales)
-        if len(scales) > 1
-    ]
-
-
 def sensitivity(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """The primary estimator under each reasonable choice (VARIANTS): `where` holds vendor and variant."""
     measured_lengths = frame.loc[frame["rank"].notna(), "length"].notna().all()
@@ -152,7 +144,8 @@ def sensitivity(frame: pd.DataFrame, data: str) -> list[Estimate]:
     return [each for name in names for each in self_preference(frame, data, name)]
 
 
-def position_effect(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@estimator("top_choice")
+def position_effect(frame: pd.DataFrame) -> Numbers:
     """How much more often than 1 in k each slot wins, in pp; `where` counts slots from 1, as people do.
 
     Orders in which some candidate took some slot more than UNEVEN (a share of its share) too often or too seldom mix
@@ -165,11 +158,12 @@ def position_effect(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
     for slot in slots:
         excess = (votes["slot"] == slot).astype(float) - 1 / len(slots)
         interval = mean_interval(votes, excess, strata="category", null=0.0)
-        each = estimate("position_effect", {"slot": str(slot + 1)}, interval, data, "pp")
-        yield replace(each, method=f"{each.method}; {UNBALANCED}") if uneven else each
+        method = f"{interval.method}; {UNBALANCED}" if uneven else interval.method
+        yield "position_effect", {"slot": str(slot + 1)}, replace(interval, method=method)
 
 
-def agreement(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+@estimator("top_choice")
+def agreement(frame: pd.DataFrame, seed: int) -> Numbers:
     """How far judges agree: alpha on first places and on ranks, and the raw share of agreeing pairs."""
     first = frame[frame["repeat"] == 0]
     votes = frames.picks(first)
@@ -177,14 +171,12 @@ def agreement(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     tops = votes.pivot(index="question_id", columns="judge", values="candidate").sort_index()
     ranks = first.pivot(index=["question_id", "candidate"], columns="judge", values="rank").sort_index()
     if tops.shape[1] < 2:
-        return []
+        return
     clusters = clusters_of(first.drop_duplicates("question_id").set_index("question_id", drop=False))
     one, many = clusters.reindex(tops.index), clusters.reindex(ranks.index.get_level_values("question_id"))
-    return [
-        estimate("agreement_top1", {}, krippendorff_alpha(tops, "nominal", seed, one), data, "alpha"),
-        estimate("agreement_ranks", {}, krippendorff_alpha(ranks, "ordinal", seed, many), data, "alpha"),
-        estimate("raw_agreement", {}, raw_agreement(tops, one), data),
-    ]
+    yield "agreement_top1", {}, krippendorff_alpha(tops, "nominal", seed, one)
+    yield "agreement_ranks", {}, krippendorff_alpha(ranks, "ordinal", seed, many)
+    yield "raw_agreement", {}, raw_agreement(tops, one)
 
 
 def balance_of_orders(frame: pd.DataFrame) -> pd.DataFrame:

@@ -38,34 +38,21 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     A frame without any reply is a ValueError; replies without a valid ranking give numbers that are NaN.
     """
     frames.require_result(frame, (frame["top"] == 1.0).any(), "no valid ranking")
-    return [
-        *rates.unreadable_share(frame, data),
-        *rates.top1_rate(frame, data),
-        *rates.vendor_share(frame, data),
-        *rates.self_bias(frame, data),
-        *rates.spread(frame, data, seed),
-        *rates.categories(frame, data),
-        *rates.tier_preference(frame, data),
-        *rates.score_means(frame, data),
-        *rates.bias_difference(frame, data),
-        *defended.excess_self_preference(frame, data),
-        *defended.third_party_log_odds(frame, data),
-        *defended.self_preference(frame, data),
-        *defended.sensitivity(frame, data),
-        *defended.position_effect(frame, data),
-        *defended.agreement(frame, data, seed),
-    ]
+    described = (
+        *(rates.unreadable_share, rates.top1_rate, rates.vendor_share, rates.self_bias, rates.spread, rates.categories),
+        *(rates.tier_preference, rates.score_means, rates.bias_difference, defended.excess_self_preference),
+    )
+    modelled = (
+        *(defended.third_party_log_odds, defended.self_preference, defended.sensitivity, defended.position_effect),
+        defended.agreement,
+    )
+    return protocol.measure_all((*described, *modelled), frame, data, seed=seed)
 
 
 def pick(estimates: Iterable[Estimate], id: str, **where: str) -> list[Estimate]:
     """The estimates with this id whose `where` holds these values (and no variant, unless asked for)."""
-    return [
-        each
-        for each in estimates
-        if each.id == id
-        and all(each.where.get(key) == value for key, value in where.items())
-        and ("variant" in where or "variant" not in each.where)
-    ]
+    found = protocol.pick(estimates, id, **where)
+    return [each for each in found if "variant" in where or "variant" not in each.where]
 
 
 def conclusions(estimates: Iterable[Estimate], *ids: str) -> list[Conclusion]:
@@ -109,7 +96,7 @@ def finding(estimates: Sequence[Estimate]) -> str:
             "Each candidate always stood in one place: what the place does counts as that candidate's quality, and "
             "what a place does to the judges of one vendor alone as their preference."
         )
-    lost = [each for each in estimates if each.id == "unreadable_share" and each.value > MUCH_LOST]
+    lost = [each for each in protocol.pick(estimates, "unreadable_share") if each.value > MUCH_LOST]
     if lost:
         names = ", ".join(f"{each.where['judge']} {each.value:.0%}" for each in lost)
         parts.append(

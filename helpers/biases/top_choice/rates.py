@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import NormalDist, fmean, pstdev
@@ -23,7 +23,6 @@ from ...stats.intervals import (
     clusters_of,
     column_weights,
     contrast,
-    estimate,
     newcombe,
     no_interval,
     t_interval,
@@ -33,13 +32,15 @@ from ...words import display_name, lines
 from ...words.numbers import text_of
 from ..protocol import (
     INDEPENDENT,
+    Numbers,
+    bare,
+    by_place,
     by_source,
     conclusions,
-    estimate_means,
+    counted_share,
+    estimator,
+    mean_by_place,
     mean_interval,
-    published_count,
-    published_rate,
-    published_value,
     share_interval,
     worst_case,
 )
@@ -57,10 +58,11 @@ def expected_shares(frame: pd.DataFrame) -> dict[str, float]:
     return {vendor: count / sizes.sum() for vendor, count in sizes.sort_index().items() if vendor in judged}
 
 
-def above_expected(own: Estimate, share: float) -> list[Estimate]:
+def with_naive(vendor: str, own: Interval, share: float) -> Numbers:
     """An own-vendor rate, and beside it what it exceeds the expected share by (the naive reading, in pp)."""
-    moved = replace(own, value=own.value - share, low=own.low - share, high=own.high - share)
-    return [own, replace(moved, id="naive_self_preference", unit="pp", p=float("nan"))]
+    moved = replace(own, value=own.value - share, low=own.low - share, high=own.high - share, p=NAN)
+    yield "self_bias", {"vendor": vendor}, own
+    yield "naive_self_preference", {"vendor": vendor}, moved, (-share, 1 - share)
 
 
 def votes_of(frame: pd.DataFrame) -> pd.DataFrame:
@@ -95,30 +97,30 @@ def _no_ranking(names: Iterable[str]) -> str:
 _share = partial(share_interval, strata="category")
 
 
-def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
+@estimator("top_choice")
+def unreadable_share(frame: pd.DataFrame) -> Numbers:
     """The share of judgments without a readable verdict, a judge each: Wilson, clustered where a judge repeats."""
-    return [
-        estimate("unreadable_share", {"judge": judge}, _share(rows, rows["outcome"] != "ok"), data)
-        for judge, rows in frames.one_row_each(frame).groupby("judge", sort=True)
-    ]
+    rows = frames.one_row_each(frame)
+    return by_place("unreadable_share", rows, ["judge"], lambda mine: _share(mine, mine["outcome"] != "ok"))
 
 
-def top1_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
+@estimator("top_choice")
+def top1_rate(frame: pd.DataFrame) -> Numbers:
     """How often each judge ranks each vendor first: Wilson, one question a row (clustered where a judge repeats)."""
-    return [
-        estimate("top1_rate", {"judge": judge, "vendor": name}, _share(rows, rows["candidate_vendor"] == name), data)
-        for judge, rows in votes_of(frame).groupby("judge", sort=True)
-        for name in vendors(frame)
-    ]
+    for judge, rows in votes_of(frame).groupby("judge", sort=True):
+        for name in vendors(frame):
+            yield "top1_rate", {"judge": judge, "vendor": name}, _share(rows, rows["candidate_vendor"] == name)
 
 
-def vendor_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
+@estimator("top_choice")
+def vendor_share(frame: pd.DataFrame) -> Numbers:
     """The share of all judgments that rank a vendor first, one estimate a vendor."""
-    shares = {vendor: contrast(placed_first(votes_of(frame), vendor), null=None) for vendor in vendors(frame)}
-    return [estimate("vendor_share", {"vendor": vendor}, share, data) for vendor, share in shares.items()]
+    for vendor in vendors(frame):
+        yield "vendor_share", {"vendor": vendor}, contrast(placed_first(votes_of(frame), vendor), null=None)
 
 
-def self_bias(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@estimator("top_choice")
+def self_bias(frame: pd.DataFrame) -> Numbers:
     """How often a vendor's judges, pooled, rank their own vendor first; naive differences; the mean over vendors.
 
     Nothing where no judge's vendor has a candidate.
@@ -127,12 +129,12 @@ def self_bias(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
     if sums is None:
         return
     for vendor, weights in column_weights(sums, average=False).items():
-        rate = estimate("self_bias", {"vendor": vendor}, contrast(sums, weights, null=None), data)
-        yield from above_expected(rate, shares[vendor])
-    yield estimate("average_self_bias", {}, own_mean(frame, sums), data)
+        yield from with_naive(vendor, contrast(sums, weights, null=None), shares[vendor])
+    yield "average_self_bias", {}, own_mean(frame, sums)
 
 
-def categories(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@estimator("top_choice")
+def categories(frame: pd.DataFrame) -> Numbers:
     """First places by category: judge vendor x vendor, own vendor, and the mean over vendors.
 
     Vendors whose judges were asked in a category and gave no valid ranking have an own rate without a number.
@@ -143,44 +145,45 @@ def categories(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
             sums = placed_first(votes, vendor, "judge_vendor")
             for judge_vendor, weights in column_weights(sums, average=False).items():
                 rate = contrast(sums, weights, null=None)
-                where = {"judge_vendor": judge_vendor, **place, "vendor": vendor}
-                yield estimate("category_top1_rate", where, rate, data)
+                yield "category_top1_rate", {"judge_vendor": judge_vendor, **place, "vendor": vendor}, rate
                 if judge_vendor == vendor:
-                    yield estimate("category_self_bias", {"vendor": vendor, **place}, rate, data)
+                    yield "category_self_bias", {"vendor": vendor, **place}, rate
         lost = no_interval(NAN, 0, 0, "no valid ranking")
         for vendor in sorted({*expected_shares(part)} - {*votes["judge_vendor"]}):
-            yield estimate("category_self_bias", {"vendor": vendor, **place}, lost, data)
+            yield "category_self_bias", {"vendor": vendor, **place}, lost
         if own is not None:
-            yield estimate("category_average_self_bias", place, own_mean(part, own), data)
+            yield "category_average_self_bias", place, own_mean(part, own)
 
 
-def tier_preference(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@estimator("top_choice")
+def tier_preference(frame: pd.DataFrame) -> Numbers:
     """Of a vendor's first places, the share of each of its tiers (all judges)."""
     for vendor, rows in votes_of(frame).groupby("candidate_vendor", sort=True):
         for tier in sorted(frame.loc[frame["candidate_vendor"] == vendor, "candidate_tier"].unique()):
             share = mean_interval(rows, (rows["candidate_tier"] == tier).astype(float), strata="category")
-            yield estimate("tier_preference", {"vendor": str(vendor), "tier": str(tier)}, share, data)
+            yield "tier_preference", {"vendor": str(vendor), "tier": str(tier)}, share
 
 
-def score_means(frame: pd.DataFrame, data: str) -> list[Estimate]:
+@estimator("top_choice")
+def score_means(frame: pd.DataFrame) -> Numbers:
     """The mean score (0 to 10) of each candidate, by vendor and tier, all judges.
 
     Missing scores are left out, and so are those of judgments without a valid ranking.
     """
     rows = frame[frame["rank"].notna()].rename(columns={"candidate_vendor": "vendor", "candidate_tier": "tier"})
-    by = ("vendor", "tier")
-    return estimate_means("score_mean", rows, rows["score"], data, "score", by, None, strata="category")
+    return mean_by_place("score_mean", rows, rows["score"], ("vendor", "tier"), strata="category")
 
 
-def bias_difference(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@estimator("top_choice")
+def bias_difference(frame: pd.DataFrame) -> Numbers:
     """A judge's own-vendor rate minus the unweighted mean of all other judges' rates for that vendor, in pp."""
     votes = votes_of(frame)
     others = votes["judge"].nunique() - 1
     for judge, vendor in sorted(set(zip(votes["judge"], votes["judge_vendor"], strict=True))):
         if vendor in vendors(frame) and others:
             sums = placed_first(votes, vendor, "judge")
-            gap = contrast(sums, [1.0 if column == judge else -1 / others for column in sums.columns])
-            yield estimate("bias_difference", {"judge": judge}, gap, data, "pp")
+            weights = [1.0 if column == judge else -1 / others for column in sums.columns]
+            yield "bias_difference", {"judge": judge}, contrast(sums, weights)
 
 
 # --- how unevenly: metrics of several rates ---------------------------------------------------------------------------
@@ -188,13 +191,16 @@ def bias_difference(frame: pd.DataFrame, data: str) -> Iterator[Estimate]:
 SPREADS = ("deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")
 
 
+Statistic = Callable[[np.ndarray], np.ndarray]
+
+
 def rate_sums(
     frame: pd.DataFrame, metric: str, hints: Sequence[str] = ()
-) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], Statistic, int]:
     """First places and judgments per question that a metric is made of, (questions, groups, columns) twice, and names.
 
     Columns are vendors, those of candidates for balance, else those of judges; of consistency_judges they are judges.
-    Groups are `hints`, or all judgments as one.
+    Groups are `hints`, or all judgments as one. Then the metric as a function of rates, and how many judgments.
     """
     votes, candidates = votes_of(frame), vendors(frame)
     if metric == "balance":
@@ -210,16 +216,14 @@ def rate_sums(
         for group, rows in enumerate(groups):
             sums = cluster_sums(votes.assign(value=value.where(rows)), "value", "question_id")
             x[:, group, column], d[:, group, column] = sums.numerators[:, 0], sums.denominators[:, 0]
-    return x, d, tuple(values)
-
-
-def statistic_of(frame: pd.DataFrame, metric: str, columns: Sequence[str]) -> Callable[[np.ndarray], np.ndarray]:
-    """A metric as a function of rates (..., columns): of `statistic`, with the expected shares of this frame."""
     shares = expected_shares(frame)
-    return statistic(metric, [shares[name] for name in columns] if metric == "deviation_from_expected" else ())
+    expected = [shares[name] for name in values] if metric == "deviation_from_expected" else []
+    # Balance sets the same judgments against every vendor.
+    n = round(d.sum() / (max(1, len(values)) if metric == "balance" else 1))
+    return x, d, tuple(values), statistic(metric, expected), n
 
 
-def statistic(metric: str, expected: Sequence[float] = ()) -> Callable[[np.ndarray], np.ndarray]:
+def statistic(metric: str, expected: Sequence[float] = ()) -> Statistic:
     """Rates (..., columns) to their mean, mean distance from the `expected` shares, or standard deviation (ddof 0)."""
     if metric == "average_self_bias":
         return lambda rates: rates.mean(axis=-1)
@@ -228,36 +232,33 @@ def statistic(metric: str, expected: Sequence[float] = ()) -> Callable[[np.ndarr
     return lambda rates: np.std(rates, axis=-1)
 
 
-def spread(frame: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
+@estimator("top_choice")
+def spread(frame: pd.DataFrame, seed: int) -> Numbers:
     """Deviation from the expected shares, balance and both consistencies, each with its noise floor, as fractions.
 
     BCa over questions; `<id>_noise_floor` is what the metric would show on average if every rate were the expected one
     (deviation) or their mean, `<id>_corrected` the metric less its bootstrap bias. The spread of one rate is NaN.
     """
     for number, id in enumerate(SPREADS, seed):
-        x, d, columns = rate_sums(frame, id)
+        x, d, columns, metric, n = rate_sums(frame, id)
         judged = (d[:, 0] > 0).any(axis=1)
         x, d = x[judged, 0], d[judged, 0]
         absent = [columns[at] for at in np.flatnonzero(d.sum(axis=0) == 0)] if id != "balance" else []
         if len(absent) == len(columns):
             continue
-        n = round(d[:, 0].sum() if id == "balance" else d.sum())
         why = _no_ranking(absent) if absent else ""
         if id != "deviation_from_expected" and len(columns) - len(absent) < 2:
             why = "one rate alone has no spread"
         if why:
-            yield estimate(id, {}, no_interval(NAN, n, len(x), why), data, "sd_pp")
+            yield id, {}, no_interval(NAN, n, len(x), why)
             continue
-        metric = statistic_of(frame, id, columns)
-        yield estimate(id, {}, replace(bca(x, d, metric, number), n=n), data, "sd_pp")
+        yield id, {}, replace(bca(x, d, metric, number), n=n)
         with np.errstate(invalid="ignore"):
             level = np.full(len(columns), (x.sum(axis=0) / d.sum(axis=0)).mean())
         if id == "deviation_from_expected":
             level = np.array([expected_shares(frame)[name] for name in columns])
-        beside = {"noise_floor": noise_floor(x, d, metric, level, number)}
-        beside["corrected"] = bias_corrected(x, d, metric, number)
-        facts = {"n": n, "clusters": len(x), "unit": "sd_pp", "method": "resampled", "data": data}
-        yield from (Estimate(f"{id}_{name}", {}, value, **facts) for name, value in beside.items())
+        yield f"{id}_noise_floor", {}, no_interval(noise_floor(x, d, metric, level, number), n, len(x), "resampled")
+        yield f"{id}_corrected", {}, no_interval(bias_corrected(x, d, metric, number), n, len(x), "resampled")
 
 
 # --- the same from published counts, where rows were never published: the best that margins can say -------------------
@@ -284,16 +285,19 @@ def pooled_counts(counts: Counts) -> dict[str, dict[str, int]]:
     return pooled
 
 
-def published_shares(id: str, counts: Mapping[str, Any], *keys: str, **where: str) -> list[Estimate]:
+@estimator("top_choice", "published")
+def published_shares(id: str, counts: Mapping[str, Any], *keys: str, **where: str) -> Numbers:
     """Each count of a nest of mappings as a share of its innermost one; `keys` name the levels, outermost first."""
     key, *inner = keys
-    if inner:
-        return [e for name, row in counts.items() for e in published_shares(id, row, *inner, **where, **{key: name})]
-    n = sum(counts.values())
-    return [published_rate(id, {**where, key: name}, count, n) for name, count in counts.items()]
+    for name, row in counts.items():
+        if inner:
+            yield from published_shares(id, row, *inner, **where, **{key: name})
+        else:
+            yield id, {**where, key: name}, counted_share(row, sum(counts.values()))
 
 
-def from_top1_counts(counts: Counts) -> list[Estimate]:
+@estimator("top_choice", "published")
+def from_top1_counts(counts: Counts) -> Numbers:
     """Every metric that first-place counts (judge x vendor) determine, as far as counts allow with an interval.
 
     The vendors are taken to have equally many candidates. What a constant order, unequal sharpness of judges, other
@@ -303,47 +307,48 @@ def from_top1_counts(counts: Counts) -> list[Estimate]:
     vendors = [*next(iter(pooled.values()))]
     counts = {judge: {vendor: counts[judge].get(vendor, 0) for vendor in vendors} for judge in sorted(counts)}
     own = {vendor: (row[vendor], sum(row.values())) for vendor, row in pooled.items() if vendor in row}
-    found = [replace(each, clusters=each.n) for each in published_shares("top1_rate", counts, "judge", "vendor")]
-    mine = from_margins(own, {vendor: sum(row[vendor] for row in pooled.values()) for vendor in vendors})
-    naive = [above_expected(each, 1 / len(vendors))[1] for each in mine if each.id == "self_bias"]
-    by_judge = pstdev(row.get(vendor_of(judge), 0) / sum(row.values()) for judge, row in counts.items())
     n = sum(sum(row.values()) for row in counts.values())
-    spread = published_value("consistency_judges", {}, by_judge, n, "sd_pp", NO_ROWS)
-    return [*found, *mine, *naive, spread, *_log_odds(pooled), *bias_differences(counts)]
+    yield from (replace(each, clusters=each.n) for each in published_shares("top1_rate", counts, "judge", "vendor"))
+    yield from from_margins(own, {vendor: sum(row[vendor] for row in pooled.values()) for vendor in vendors})
+    for vendor, mine in own.items():
+        yield from [*with_naive(vendor, counted_share(*mine), 1 / len(vendors))][1:]
+    by_judge = pstdev(row.get(vendor_of(judge), 0) / sum(row.values()) for judge, row in counts.items())
+    yield "consistency_judges", {}, bare(by_judge, n, NO_ROWS)
+    yield from _log_odds(pooled)
+    for judge in counts:
+        yield "bias_difference", {"judge": judge}, bias_difference_of(judge, counts)
 
 
-def from_margins(own: Mapping[str, tuple[int, int]], every: Mapping[str, int]) -> list[Estimate]:
+@estimator("top_choice", "published")
+def from_margins(own: Mapping[str, tuple[int, int]], every: Mapping[str, int]) -> Numbers:
     """What is known without judges: of each vendor its own judges' first places of how many, and everybody's."""
     n, rates = sum(every.values()), {vendor: k / asked for vendor, (k, asked) in own.items()}
-    found = [published_rate("vendor_share", {"vendor": vendor}, count, n) for vendor, count in every.items()]
+    yield from (("vendor_share", {"vendor": vendor}, counted_share(count, n)) for vendor, count in every.items())
     for vendor, (k, asked) in own.items():
-        found.append(published_rate("self_bias", {"vendor": vendor}, k, asked))
+        yield "self_bias", {"vendor": vendor}, counted_share(k, asked)
         excess = newcombe(k, asked, every[vendor] - k, n - asked)
         excess = replace(excess, method=f"Newcombe; {INDEPENDENT}", clusters=0)
-        found.append(estimate("excess_self_preference", {"vendor": vendor}, excess, "published", "pp"))
+        yield "excess_self_preference", {"vendor": vendor}, excess
     mean = fmean(rates.values())
     se = math.sqrt(sum(rate * (1 - rate) / own[vendor][1] for vendor, rate in rates.items())) / len(rates)
-    average = Interval(mean, mean - Z * se, mean + Z * se, se, n, 0, f"normal; {INDEPENDENT}")
-    found.append(estimate("average_self_bias", {}, average, "published"))
-    spreads = {
-        "deviation_from_expected": fmean(abs(rate - 1 / len(every)) for rate in rates.values()),
-        "balance": pstdev(count / n for count in every.values()),
-        "consistency_vendors": pstdev(rates.values()),
-    }
-    return found + [published_value(id, {}, value, n, "sd_pp", NO_ROWS) for id, value in spreads.items()]
+    yield "average_self_bias", {}, _normal(mean, se, n, "normal")
+    yield "deviation_from_expected", {}, bare(fmean(abs(rate - 1 / len(every)) for rate in rates.values()), n, NO_ROWS)
+    yield "balance", {}, bare(pstdev(count / n for count in every.values()), n, NO_ROWS)
+    yield "consistency_vendors", {}, bare(pstdev(rates.values()), n, NO_ROWS)
 
 
-def bias_differences(counts: Counts) -> Iterator[Estimate]:
-    """Each judge's own-vendor rate minus the unweighted mean of all other judges' rates for that vendor, in pp."""
-    n = sum(sum(row.values()) for row in counts.values())
-    for judge in sorted(counts):
-        rates = {name: row.get(vendor_of(judge), 0) / sum(row.values()) for name, row in counts.items()}
-        value = rates.pop(judge) - fmean(rates.values())
-        why = "no interval: the pairing by question is not published"
-        yield published_value("bias_difference", {"judge": judge}, value, n, "pp", why)
+def _normal(value: float, se: float, n: int, method: str) -> Interval:
+    return Interval(value, value - Z * se, value + Z * se, se, n, 0, f"{method}; {INDEPENDENT}")
 
 
-def _log_odds(pooled: Counts) -> Iterator[Estimate]:
+def bias_difference_of(judge: str, counts: Counts) -> Interval:
+    """A judge's own-vendor rate minus the unweighted mean of all other judges' rates for that vendor, in pp."""
+    rates = {name: row.get(vendor_of(judge), 0) / sum(row.values()) for name, row in counts.items()}
+    value, n = rates.pop(judge) - fmean(rates.values()), sum(sum(row.values()) for row in counts.values())
+    return bare(value, n, "no interval: the pairing by question is not published")
+
+
+def _log_odds(pooled: Counts) -> Numbers:
     """Third-party log-odds with the delta-method error of independent counts; three vendors with judges only."""
     from ...stats.models import THIRD_PARTY, third_party_log_odds
 
@@ -352,12 +357,11 @@ def _log_odds(pooled: Counts) -> Iterator[Estimate]:
         return
     for vendor, value, weights in zip(pooled, third_party_log_odds(table), THIRD_PARTY, strict=True):
         se = math.sqrt((weights**2 / np.maximum(table, 0.5)).sum())
-        at = float(value)
-        interval = Interval(at, at - Z * se, at + Z * se, se, int(table.sum()), 0, f"delta method; {INDEPENDENT}")
-        yield estimate("third_party_log_odds", {"vendor": vendor}, interval, "published", "logit")
+        interval = _normal(float(value), se, int(table.sum()), "delta method")
+        yield "third_party_log_odds", {"vendor": vendor}, interval
 
 
-def _categories(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> Iterator[Estimate]:
+def _categories(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> Numbers:
     """Category shares from judge vendor -> category -> vendor counts."""
     found = published_shares("category_top1_rate", counts, "judge_vendor", "category", "vendor")
     yield from found
@@ -365,39 +369,37 @@ def _categories(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> Iterat
     own = [replace(e, id="category_self_bias", where={k: e.where[k] for k in ("vendor", "category")}) for e in own]
     for category in dict.fromkeys(each.where["category"] for each in own):
         rates = [each for each in own if each.where["category"] == category]
-        why, n, value = f"no interval; {INDEPENDENT}", sum(e.n for e in rates), fmean(e.value for e in rates)
-        yield published_value("category_average_self_bias", {"category": category}, value, n, "rate", why)
+        mean = bare(fmean(e.value for e in rates), sum(e.n for e in rates), f"no interval; {INDEPENDENT}")
+        yield "category_average_self_bias", {"category": category}, mean
     yield from own
 
 
-def _scores(scores: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]) -> Iterator[Estimate]:
+def _scores(scores: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]) -> Numbers:
     """Mean scores with the t interval of one judge's questions (independent by construction)."""
     for judge, by_vendor in scores.items():
         for vendor, by_tier in by_vendor.items():
             for tier, row in by_tier.items():
                 n, se = int(row["n"]), row["sd"] / math.sqrt(row["n"])
                 mean = t_interval(row["mean"], se, n - 1, n, n, "t over questions", null=None)
-                where = {"judge": judge, "vendor": vendor, "tier": tier}
-                yield estimate("score_mean", where, mean, "published", "score")
+                yield "score_mean", {"judge": judge, "vendor": vendor, "tier": tier}, mean
 
 
-def from_published(published: Mapping[str, Any]) -> list[Estimate]:
+@estimator("top_choice", "published")
+def from_published(published: Mapping[str, Any]) -> Numbers:
     """All estimates that the experiment's published/counts.yaml determines, with data = "published"."""
-    tiers = published["blind_top1_by_tier"]["counts"]
-    pilot = bias_differences(published["pilot_top1_by_judge"]["counts"])
-    return [
-        *from_top1_counts(published["blind_top1_by_judge"]["counts"]),
-        *_categories(published["blind_top1_by_category"]["counts"]),
-        *published_shares("tier_preference", tiers, "judge", "vendor", "tier"),
-        *_scores(published["blind_scores"]["scores"]),
-        *(replace(e, id="pilot_bias_difference", where={"vendor": vendor_of(e.where["judge"])}) for e in pilot),
-        *_own_shares(published["released_shares"]["counts"]),
-        *_own_ranks(published["released_ranks"]),
-        *_own_scores(published["released_scores"]),
-    ]
+    yield from from_top1_counts(published["blind_top1_by_judge"]["counts"])
+    yield from _categories(published["blind_top1_by_category"]["counts"])
+    tiers, pilot = (published[name]["counts"] for name in ("blind_top1_by_tier", "pilot_top1_by_judge"))
+    yield from published_shares("tier_preference", tiers, "judge", "vendor", "tier")
+    yield from _scores(published["blind_scores"]["scores"])
+    for judge in sorted(pilot):
+        yield "pilot_bias_difference", {"vendor": vendor_of(judge)}, bias_difference_of(judge, pilot)
+    yield from _own_shares(published["released_shares"]["counts"])
+    yield from _own_ranks(published["released_ranks"])
+    yield from _own_scores(published["released_scores"])
 
 
-def _own_shares(sources: Mapping[str, Any]) -> Iterator[Estimate]:
+def _own_shares(sources: Mapping[str, Any]) -> Numbers:
     """`released_own_share`: a judge's share of its own vendor's answers less that of a judge of no vendor, or of peers.
 
     `where`: source, judge, released (its month), against ("a neutral judge", "its peers").
@@ -416,14 +418,14 @@ def _own_shares(sources: Mapping[str, Any]) -> Iterator[Estimate]:
                     found[against] = worst_case(share - other, n, source["prompts"])
             for against, interval in found.items():
                 where = {"source": name, "judge": judge, "released": row["released"], "against": against}
-                yield estimate("released_own_share", where, interval, "published", "pp")
+                yield "released_own_share", where, interval
 
 
 #: What mean ranks are split into; the contrasts are as published, the terms of the joint fit.
 TERMS = ("own minus all others", "own minus others, {without} left out", "own model, joint fit", "sibling, joint fit")
 
 
-def _own_ranks(block: Mapping[str, Any]) -> Iterator[Estimate]:
+def _own_ranks(block: Mapping[str, Any]) -> Numbers:
     """`released_own_rank`: how much better (below 0) a judge ranks its own answers and its vendor's other ones.
 
     `where`: source, judge, vendor, released, term (TERMS). The terms are of least squares on all mean ranks:
@@ -443,20 +445,19 @@ def _own_ranks(block: Mapping[str, Any]) -> Iterator[Estimate]:
         for term, value in zip(TERMS, values, strict=True):
             where = {"source": block["name"], "judge": judge, "vendor": str(vendors[at]), "released": block["released"]}
             where["term"] = term.format(without=block["without"])
-            yield published_value("released_own_rank", where, float(value), block["questions"], "score", MEANS)
+            yield "released_own_rank", where, bare(value, block["questions"], MEANS)
 
-    gaps = [ranks[at, at] - ranks[~itself[at], at].mean() for at in range(size)]
-    better = (sum(gap < 0 for gap in gaps), int((fitted[2 * size : 3 * size] < 0).sum()))
+    gaps = np.array([ranks[at, at] - ranks[~itself[at], at].mean() for at in range(size)])
     where = {"source": block["name"]}
-    yield published_value("released_own_rank_mean", where, float(np.mean(gaps)), block["questions"], "score", MEANS)
-    for term, count in zip((TERMS[0], TERMS[2]), better, strict=True):
-        yield published_count("released_own_judges", where | {"term": term}, count, size)
+    yield "released_own_rank_mean", where, bare(gaps.mean(), block["questions"], MEANS)
+    for term, terms_of in ((TERMS[0], gaps), (TERMS[2], fitted[2 * size : 3 * size])):
+        yield "released_own_judges", where | {"term": term}, bare((terms_of < 0).sum(), size)
 
 
 MEANS = "no interval: only means are published"
 
 
-def _own_scores(block: Mapping[str, Any]) -> Iterator[Estimate]:
+def _own_scores(block: Mapping[str, Any]) -> Numbers:
     """`released_own_score`: a judge's score of its own answers less what others gave them, and without its leniency.
 
     `released_score_shift`: what the others give more where names are shown, or a candidate always has one place.
@@ -465,10 +466,10 @@ def _own_scores(block: Mapping[str, Any]) -> Iterator[Estimate]:
         gap, size = row["self"] - row["peer"], block["questions"]
         for term, value in (("self minus peers", gap), ("without leniency", gap - row["leniency"])):
             where = {"source": block["name"], "judge": judge, "released": row["released"], "term": term}
-            yield published_value("released_own_score", where, value, size, "score", MEANS)
+            yield "released_own_score", where, bare(value, size, MEANS)
         for key, condition in (("named", "names shown"), ("fixed", f"always in place {row['place']}")):
             where = {"source": block["name"], "candidate": judge, "released": row["released"], "condition": condition}
-            yield published_value("released_score_shift", where, row[key] - row["peer"], size, "score", MEANS)
+            yield "released_score_shift", where, bare(row[key] - row["peer"], size, MEANS)
 
 
 def published_finding(estimates: list[Estimate]) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...stats.intervals import Interval, clustered, estimate
+from ...stats.intervals import Interval, clustered, no_interval
 from ...stats.standing import together
 from ...stats.tests import mcnemar_exact
 from ...types import Estimate
@@ -82,8 +82,8 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     found = _wordings(estimates)
     if not found:
         numbers = [each for each in conclusions(estimates, "longer_when_worse") if not math.isnan(each.estimate.value)]
-        lost = [each for each in estimates if each.id == UNREADABLE]
-        return headline_of(numbers, unreadable=together(lost, UNREADABLE, "", "evaluators").value)
+        lost = together(protocol.pick(estimates, UNREADABLE), UNREADABLE, "", "evaluators")
+        return headline_of(numbers, unreadable=lost.value)
     shown = [each.estimate for each in found if each.verdict == "bias"]
     judges, biased = {e.estimate.where["judge"] for e in found}, {e.where["judge"] for e in shown}
     counted = f"{len(biased)} of {len(judges)} judges" * bool(shown)
@@ -133,7 +133,7 @@ def level_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 
 def _lost(estimates: Sequence[Estimate], condition: str, candidate: str) -> list[Estimate]:
-    lost = [each for each in estimates if each.id == "invalid_share" and each.where.get("condition") == condition]
+    lost = protocol.pick(estimates, "invalid_share", condition=condition)
     return [replace(each, where={"judge": each.where["judge"], "candidate": candidate}) for each in lost]
 
 
@@ -163,24 +163,21 @@ WORSE, BETTER = "worse", "better"
 METHOD = "counts by instance"
 
 
-def from_published(published: Mapping[str, Any]) -> list[Estimate]:
+@protocol.estimator("verbosity", "published")
+def from_published(published: Mapping[str, Any]) -> protocol.Numbers:
     """All numbers that published/counts.yaml determines: of LLMBar's evaluators, and AlpacaEval's printed shares."""
-    found: list[Estimate] = []
     for judge, strata in published["llmbar"]["counts"].items():
-        found += _evaluator(judge, strata)
+        yield from _evaluator(judge, strata)
     for name, share in published["alpaca_eval"]["longer_preferred"].items():
-        method = "as printed; no interval: its counts are not published"
-        found.append(Estimate("longer_preferred", {"judge": name}, share, method=method, data="published"))
+        printed = protocol.bare(share, 0, "as printed; no interval: its counts are not published")
+        yield "longer_preferred", {"judge": name}, printed
     for source, counted in published["released"]["counts"].items():
         for judge, row in counted["judges"].items():
-            where = {"source": source, "judge": judge, "released": row["released"]}
             for loser, (k, n) in row["picked"].items():
-                id, at = "released_loser_rate", where | {"loser": loser}
-                if isinstance(k, list):  # by task
-                    found.append(estimate(id, at, clustered(np.array(k), np.array(n), null=None), "published"))
-                else:
-                    found.append(protocol.published_rate(id, at, k, n))
-    return found
+                at = {"source": source, "judge": judge, "released": row["released"], "loser": loser}
+                by_task = isinstance(k, list)
+                interval = clustered(np.array(k), np.array(n), null=None) if by_task else protocol.counted_share(k, n)
+                yield "released_loser_rate", at, interval
 
 
 def released_finding(block: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
@@ -189,18 +186,17 @@ def released_finding(block: Mapping[str, Any], estimates: Sequence[Estimate]) ->
     return f"{text_of('verbosity', 'released')}\n\n{found}"
 
 
-def _evaluator(judge: str, strata: Mapping[str, Sequence[int]]) -> Iterator[Estimate]:
+def _evaluator(judge: str, strata: Mapping[str, Sequence[int]]) -> protocol.Numbers:
     """`strata`: instances of which neither order, one, both chose the better output, and those not read in both."""
     where = {"judge": judge}
     worse = _share(strata[WORSE], longer_is_better=False)
-    yield estimate("longer_when_worse", where, worse, "published")
-    yield estimate("longer_over_better", where, signed(worse), "published", "pp")
-    yield estimate("longer_when_better", where, _share(strata[BETTER], longer_is_better=True), "published")
+    yield "longer_when_worse", where, worse
+    yield "longer_over_better", where, signed(worse)
+    yield "longer_when_better", where, _share(strata[BETTER], longer_is_better=True)
     twice, total = sum(counts[2] for counts in strata.values()), sum(map(sum, strata.values()))
-    facts: dict[str, Any] = {"n": total, "clusters": total, "data": "published"}
-    yield Estimate("known_pairs_right_twice", where, float(twice), unit="count", method="counted", **facts)
+    yield "known_pairs_right_twice", where, no_interval(twice, total, total, "counted")
     lost = sum(counts[3] for counts in strata.values()) / total
-    yield Estimate(UNREADABLE, where, lost, method="counted; no interval", **facts)
+    yield UNREADABLE, where, no_interval(lost, total, total, "counted; no interval")
 
 
 def _share(counts: Sequence[int], longer_is_better: bool) -> Interval:
@@ -227,14 +223,15 @@ def published_finding(estimates: Sequence[Estimate]) -> str:
     above = [at for at in tested if p[at] < LEVEL and numbers[at].value > 0.5]
     below = [at for at in tested if p[at] < LEVEL and numbers[at].value < 0.5]
     most, least = max(numbers, key=lambda at: numbers[at].value), min(numbers, key=lambda at: numbers[at].value)
-    read = [each.n for each in numbers.values()]
+    read, better = [each.n for each in numbers.values()], other[most]
+    few = f" ({better.method.partition(': ')[2]}; there are {better.n})" * math.isnan(better.low)
     lines = [
         f"- On {max(read)} instances of LLMBar whose longer output is the worse one ({min(read)} to {max(read)} "
         f"read in both orders), {len(above)} of {len(tested)} evaluators chose it more often than a coin would, "
         f"{len(below)} less often (Holm over {len(tested)}): from "
         f"{numbers[least]} ({least[0]}) to {numbers[most]} ({most[0]}). Where the longer output is the better one, "
         f"{most[0]} chose it in {other[most]} and {least[0]} in {other[least]}"
-        f"{_few(other[most])}.",
+        f"{few}.",
         f"- {text_of('verbosity', 'misleading')}",
     ]
     shares = index(estimates, "longer_preferred")
@@ -246,7 +243,3 @@ def published_finding(estimates: Sequence[Estimate]) -> str:
             "bias only where the content is the same, which is what this experiment holds equal."
         )
     return "\n".join(lines)
-
-
-def _few(each: Estimate) -> str:
-    return f" ({each.method.partition(': ')[2]}; there are {each.n})" if math.isnan(each.low) else ""

@@ -20,7 +20,6 @@ from ...stats.intervals import (
     cluster_sums,
     clusters_of,
     contrast,
-    estimate,
     fitted_interval,
     no_interval,
 )
@@ -28,6 +27,7 @@ from ...stats.standing import LEVEL
 from ...types import Estimate, Judgment, Model
 from .. import protocol
 from ..planted import Asked, Planted, pair_traits, planted_table, win_chance
+from ..protocol import Numbers, estimator, mean_by_place
 from .asked import AS_IS, BIASES, CONTENT, CONTROLLED, KNOWN, LENGTH, PLAIN, REWORDED, REWORDING, STYLE, TRIED
 
 #: The frame of this experiment: one row a verdict in one order.
@@ -84,7 +84,8 @@ STRATA: dict = {"strata": "category", "reason": NO_PAIR}
 PLACE = ("judge", "bias")
 
 
-def style_effect(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
+@estimator("verbosity")
+def style_effect(table: pd.DataFrame, seed: int) -> Numbers:
     """How much more often a wording wins than the plain one of equal content, in pp; `where`: judge, bias.
 
     Confirmatory: the wordings of all judges are one family. With the bias REWORDED it is the control: a frame of as
@@ -96,20 +97,21 @@ def style_effect(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate
     for (judge, bias), rows in sorted(mine.groupby([*PLACE]), key=lambda each: (each[0][0], order[each[0][1]])):
         at, leans = LEVEL if bias == REWORDED else level, "questions lean to a side"
         interval = protocol.mean_with_flips(rows, rows["score"], seed, at, leans, **STRATA)
-        yield estimate("style_effect", {"judge": str(judge), "bias": str(bias)}, interval, data, "pp")
+        yield "style_effect", {"judge": str(judge), "bias": str(bias)}, interval
 
 
-def poorer_win_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
+@estimator("verbosity")
+def poorer_win_rate(table: pd.DataFrame) -> Numbers:
     """How often poorer content beats full content in plain words, in each wording; `where`: judge, bias.
 
     A tie counts half. With the bias PLAIN both are plain: what is left of it is the judge's own error.
     """
     mine = table[table["condition"] == CONTENT]
-    won = (mine["score"] + 1) / 2
-    return protocol.estimate_means("poorer_win_rate", mine, won, data, "rate", PLACE, None, **STRATA)
+    return mean_by_place("poorer_win_rate", mine, (mine["score"] + 1) / 2, PLACE, **STRATA)
 
 
-def style_over_content(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
+@estimator("verbosity")
+def style_over_content(table: pd.DataFrame) -> Numbers:
     """How much more often poorer content wins for its wording, in pp; `where`: judge, bias.
 
     Its win rate in the wording less that in plain words, both against the same full answer, on the questions on which
@@ -125,10 +127,11 @@ def style_over_content(table: pd.DataFrame, data: str) -> Iterator[Estimate]:
             if len(both):
                 sums = cluster_sums(both, "won", "question_id", "plain", "category")
                 interval = contrast(sums, (1.0, -1.0))
-            yield estimate("style_over_content", {"judge": str(judge), "bias": str(bias)}, interval, data, "pp")
+            yield "style_over_content", {"judge": str(judge), "bias": str(bias)}, interval
 
 
-def repeat_disagreement(table: pd.DataFrame, data: str) -> list[Estimate]:
+@estimator("verbosity")
+def repeat_disagreement(table: pd.DataFrame) -> Numbers:
     """How often the same two texts in the same order get another winner when asked again; `where`: judge.
 
     Of the wordings as they are, where both verdicts could be read; nothing where nothing was asked twice.
@@ -144,24 +147,22 @@ def repeat_disagreement(table: pd.DataFrame, data: str) -> list[Estimate]:
     one, other = np.triu_indices(values.shape[1], 1)
     differ = np.where(np.isnan(values[:, one] + values[:, other]), np.nan, values[:, one] != values[:, other])
     rows = wide.index.to_frame(index=False).assign(value=pd.DataFrame(differ).mean(axis=1)).dropna(subset="value")
-    return protocol.estimate_means("repeat_disagreement", rows, rows["value"], data, "rate", null=None, **STRATA)
+    return mean_by_place("repeat_disagreement", rows, rows["value"], **STRATA)
 
 
-def invalid_share(table: pd.DataFrame, data: str) -> list[Estimate]:
+@estimator("verbosity")
+def invalid_share(table: pd.DataFrame) -> Numbers:
     """How many pairs have no two readable verdicts; `where`: judge, and also condition."""
-    lost = table["score"].isna().astype(float)
-    return [
-        each
-        for by in (["judge"], ["judge", "condition"])
-        for each in protocol.estimate_means("invalid_share", table, lost, data, "rate", by, None, **STRATA)
-    ]
+    for by in (["judge"], ["judge", "condition"]):
+        yield from mean_by_place("invalid_share", table, table["score"].isna() * 1.0, by, **STRATA)
 
 
 METHOD = "least squares at equal length, question-clustered t"
 SAME = "no slope: all wordings that were compared are of one length"
 
 
-def length_controlled(table: pd.DataFrame, data: str) -> list[Estimate]:
+@estimator("verbosity")
+def length_controlled(table: pd.DataFrame) -> Numbers:
     """`length_controlled_effect` (judge, bias): the preference for a wording at equal length, in pp.
     `length_slope` (judge): how much a text of twice the letters gains, in pp.
 
@@ -170,18 +171,13 @@ def length_controlled(table: pd.DataFrame, data: str) -> list[Estimate]:
     `stats.intervals`. Takes `pairs`. Nothing where none was compared at chosen lengths; no number where the lengths
     cannot be told from the wordings.
     """
-    found = []
     mine = table[table["condition"] == LENGTH]
     for judge, rows in mine.groupby("judge", sort=True):
         biases = [bias for bias in CONTROLLED if (rows["bias"] == bias).any()]
         *effects, slope = fitted(rows[rows["score"].notna()], biases)
-        places = [{"judge": str(judge), "bias": bias} for bias in biases]
-        found += [
-            estimate("length_controlled_effect", where, each, data, "pp")
-            for where, each in zip(places, effects, strict=True)
-        ]
-        found.append(estimate("length_slope", {"judge": str(judge)}, slope, data, "pp", (-2.0, 2.0)))
-    return found
+        for bias, each in zip(biases, effects, strict=True):
+            yield "length_controlled_effect", {"judge": str(judge), "bias": bias}, each
+        yield "length_slope", {"judge": str(judge)}, slope, (-2.0, 2.0)
 
 
 def fitted(rows: pd.DataFrame, biases: Sequence[str]) -> list[Interval]:
@@ -210,7 +206,8 @@ def fitted(rows: pd.DataFrame, biases: Sequence[str]) -> list[Interval]:
     return found if varied else [*found, no_interval(NAN, len(rows), clusters, SAME)]
 
 
-def known_pairs(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]:
+@estimator("verbosity")
+def known_pairs(table: pd.DataFrame, seed: int) -> Numbers:
     """How often each judge prefers the better of two texts, a tie counting half; nothing where there are none.
 
     `known_pair_accuracy` (judge), `known_pair_accuracy_by_bias` (judge, bias that the pairs are made for),
@@ -219,8 +216,8 @@ def known_pairs(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]
     """
     mine = table[(table["condition"] == KNOWN) & table["score"].notna()]
     right, about = (mine["score"] + 1) / 2, {"null": 0.5, **STRATA}
-    yield from protocol.estimate_means("known_pair_accuracy", mine, right, data, "rate", **about)
-    yield from protocol.estimate_means("known_pair_accuracy_by_bias", mine, right, data, "rate", PLACE, **about)
+    yield from mean_by_place("known_pair_accuracy", mine, right, **about)
+    yield from mean_by_place("known_pair_accuracy_by_bias", mine, right, PLACE, **about)
     mine = mine.assign(longer=mine["letters_tried"] - mine["letters_other"])
     for judge, rows in mine.groupby("judge"):
         where = {"judge": str(judge)}
@@ -228,9 +225,9 @@ def known_pairs(table: pd.DataFrame, data: str, seed: int) -> Iterator[Estimate]
             protocol.mean_with_flips(each, (1 + sign * each["score"]) / 2, seed, null=0.5, **STRATA)
             for sign, each in ((-1, rows[rows["longer"] < 0]), (1, rows[rows["longer"] > 0]))
         )
-        yield estimate("longer_when_worse", where, worse, data)
-        yield estimate("longer_over_better", where, signed(worse), data, "pp")
-        yield estimate("longer_when_better", where, better, data)
+        yield "longer_when_worse", where, worse
+        yield "longer_over_better", where, signed(worse)
+        yield "longer_when_better", where, better
 
 
 def signed(share: Interval) -> Interval:
@@ -249,7 +246,7 @@ def place(where: Mapping[str, str]) -> Place:
 
 def index(estimates: Sequence[Estimate], id: str) -> dict[Place, Estimate]:
     """The numbers of one id by judge and wording."""
-    return {place(each.where): each for each in estimates if each.id == id}
+    return {place(each.where): each for each in protocol.pick(estimates, id)}
 
 
 def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
@@ -259,15 +256,8 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """
     table = pairs(frame)
     frames.require_result(frame, table["score"].notna().any(), "no pair was judged readably in both orders")
-    return [
-        *style_effect(table, data, seed),
-        *length_controlled(table, data),
-        *poorer_win_rate(table, data),
-        *style_over_content(table, data),
-        *repeat_disagreement(table, data),
-        *invalid_share(table, data),
-        *known_pairs(table, data, seed),
-    ]
+    estimators = (style_effect, length_controlled, poorer_win_rate, style_over_content, repeat_disagreement)
+    return protocol.measure_all((*estimators, invalid_share, known_pairs), table, data, seed=seed)
 
 
 #: Evenly spread quantiles stand for the tastes of a judge, which differ by text.

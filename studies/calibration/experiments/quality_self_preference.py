@@ -19,11 +19,12 @@ import pandas as pd
 
 from helpers.biases.self_preference import items as self_preference_items, measured
 from helpers.biases.self_preference.asked import CONTROL, answers, trials
-from helpers.biases.self_preference.items import before, complete, items
+from helpers.biases.self_preference.items import before, complete, items, share
 from helpers.config import load_experiment
 from helpers.frames import pairwise as tidy
 from helpers.providers import simulated
 from helpers.run.control import controls, partnered
+from helpers.stats.intervals import estimate
 from helpers.types import Estimate, Experiment, Request
 from studies.calibration import speaking
 from studies.calibration.cases import Case, Target, load_worlds
@@ -135,9 +136,7 @@ def filtered_one_order(table: pd.DataFrame, data: str) -> list[Estimate]:
     both = first[[*_PAIR, "article", "score"]].merge(again[again["right_first"].notna()], on=_PAIR)
     both = both.assign(moved=both["right_first"] - both["score"])
     return [
-        self_preference_items.made(
-            "filtered_one_order_change", {"judge": str(judge)}, self_preference_items.share(rows, "moved"), data, "pp"
-        )
+        estimate("filtered_one_order_change", {"judge": str(judge)}, share(rows, rows["moved"]), data, "pp")
         for judge, rows in both.groupby("judge", observed=True, sort=True)
     ]
 
