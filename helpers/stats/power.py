@@ -77,7 +77,7 @@ def detectable_mcnemar(n: int, smaller: float, power: float = 0.8, level: float 
     from scipy.optimize import brentq
     from scipy.stats import binom
 
-    q = smaller / n
+    q, most = smaller / n, 1 - 2 * smaller / n
 
     def gap(difference: float) -> float:
         changed = 2 * q + difference
@@ -90,7 +90,6 @@ def detectable_mcnemar(n: int, smaller: float, power: float = 0.8, level: float 
         found = binom.sf(needed - 1, counts, side) + binom.sf(needed - 1, counts, 1 - side)
         return float(binom.pmf(counts, n, changed) @ found) - power
 
-    most = 1 - 2 * q
     return float(brentq(gap, 0.0, most, xtol=1e-6)) if most > 0 and gap(most) > 0 > gap(0.0) else float("nan")
 
 
