@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -435,3 +436,19 @@ def test_scores_that_are_asked_again_give_their_noise(tmp_path: Path) -> None:
     once = analyze(written([row for row in rows if row["repeat"] == 1], tmp_path / "once.jsonl"))
     assert {e.id for e in once.estimates} & {"score_moved", "score_other_best"} == set()
     assert "column repeat" in once.status.set_index("id").loc["score_moved", "why"]
+
+
+def test_the_table_says_where_judges_are_taken_together_and_a_name_does_not_break_it(tmp_path: Path) -> None:
+    rows = []
+    for number in range(20):
+        names = ["model_x", "a|b"] if number < 10 else ["model_x", f"model_{number}"]
+        for row in pair_rows(questions=12, seed=number):
+            shown = [names[each == "model_y"] for each in row["candidates"]]
+            rows.append(
+                row | {"candidates": shown, "question": f"{number} {row['question']}", "candidate_vendors": None}
+            )
+    text = summary(found := analyze(written(rows, tmp_path / "v.jsonl")))
+    mean = only(found.estimates, "candidate_win_rate", candidate="a|b")
+    assert "| a\\|b, all judges" in text and str(mean) in text
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {6}

@@ -116,7 +116,8 @@ def answers(analysis: Analysis) -> Iterator[str]:
             why = min(status.loc[[*ids], "why"], key=lambda text: "these are" in text)
             title += f" (condition {plain(condition)})" * bool(condition)
             if found or not condition:
-                yield f"- {title}: {'; '.join(_standings(found)) or f'not measured ({why})'}."
+                missing = f"not measured ({why or 'but under another condition'})"
+                yield f"- {title}: {'; '.join(_standings(found)) or missing}."
     if others and analysis.file.style != "ranking":
         yield f"- {len(others) + 1} conditions: each p is corrected for its own condition alone, not for all of them."
 
@@ -161,13 +162,19 @@ def findings(analysis: Analysis) -> Iterator[str]:
     for each in analysis.estimates:
         if each.value == each.value and {*each.where} <= PLACES and not each.id.endswith(BESIDE):
             groups.setdefault(each.id, []).append(each)
-    rows = [("number", "of", "value", "verdicts", "questions")]
+    rows, several_judges = (
+        [("number", "of", "value", "verdicts", "questions")],
+        analysis.file.frame["judge"].nunique() > 1,
+    )
     for id, several in groups.items():
         sizes = Counter(len(each.where) for each in several)
         # Each comparison while they can be read, else judges over all their comparisons.
         size = max((size for size, count in sizes.items() if count <= MOST["lines"]), default=min(sizes))
         several = farthest_first([each for each in several if len(each.where) == size])
-        rows += [(id, _who(each), str(each), f"{each.n:,}", f"{each.clusters:,}") for each in several[: MOST["lines"]]]
+        for each in several[: MOST["lines"]]:
+            pooled = several_judges and "candidate" in each.where and "judge" not in each.where
+            of = f"{_who(each)}{', all judges' * pooled}".replace("|", "\\|")
+            rows.append((id, of, str(each), f"{each.n:,}", f"{each.clusters:,}"))
         if len(several) > MOST["lines"]:
             rows.append((id, f"{len(several) - MOST['lines']:,} more", "numbers.csv", "", ""))
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
