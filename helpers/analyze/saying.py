@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -170,7 +169,7 @@ def findings(analysis: Analysis) -> Iterator[str]:
         sizes = Counter(len(each.where) for each in several)
         # Each comparison while they can be read, else judges over all their comparisons.
         size = max((size for size, count in sizes.items() if count <= MOST["lines"]), default=min(sizes))
-        several = farthest_first([each for each in several if len(each.where) == size])
+        several = sorted((each for each in several if len(each.where) == size), key=lambda each: -abs(each.value))
         for each in several[: MOST["lines"]]:
             pooled = several_judges and "candidate" in each.where and "judge" not in each.where
             of = f"{_who(each)}{', all judges' * pooled}".replace("|", "\\|")
@@ -221,17 +220,6 @@ def absent(analysis: Analysis) -> list[str]:
         more = f" and {len(names) - most} more" if len(names) > most + 1 else ""
         found.append(f"- {why}: {', '.join(names[: most if more else None])}{more}")
     return found
-
-
-def over_all_pairs(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The numbers of judges over all their pairs, with a name in the place of the candidate."""
-    pooled = [each for each in estimates if {*each.where} - {"category"} == {"judge"}]
-    return [replace(each, where={**each.where, "candidate": EVERYBODY}) for each in pooled]
-
-
-def farthest_first(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The numbers by their size, the largest first; those without a value last."""
-    return sorted(estimates, key=lambda each: math.inf if math.isnan(each.value) else -abs(each.value))
 
 
 EXAMPLE = paths.BUILTIN / "examples" / "SIMULATED_verdicts.csv"
@@ -377,7 +365,8 @@ def _most(estimates: Sequence[Estimate], id: str) -> list[Estimate]:
 def _compared(estimates: Sequence[Estimate]) -> list[Estimate]:
     """The numbers of places that a figure can hold: of each comparison, else of each judge over all its pairs."""
     pair = [each for each in estimates if {"judge", "candidate"} <= {*each.where} <= {"judge", "candidate", "source"}]
-    pooled = [each for each in over_all_pairs(estimates) if "category" not in each.where]
+    judges = [each for each in estimates if {*each.where} == {"judge"}]
+    pooled = [replace(each, where={**each.where, "candidate": EVERYBODY}) for each in judges]
     for shown, most in ((position.titled(pair), MOST["rows"]), (pooled, MOST["comparisons"])):
         if 0 < sum(each.id == "first_position_effect" for each in shown) <= most:
             return shown
