@@ -14,7 +14,7 @@ from functools import lru_cache, partial, wraps
 from inspect import signature
 from operator import itemgetter
 from textwrap import indent
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 import numpy as np
 import pandas as pd
@@ -49,6 +49,9 @@ Replies = Mapping[str, Judgment]
 Stage = Callable[[str, Experiment, Sequence[Question], Replies, Answers | None], list[Trial]]
 #: Numbers as they are measured: id, place and interval, and what such a number can be where its unit does not say it.
 Numbers = Iterable[Estimate | tuple[str, Mapping[str, str], Interval] | tuple[str, Mapping[str, str], Interval, Span]]
+#: What an estimator takes: a table of verdicts, and what else.
+Table = TypeVar("Table")
+P = ParamSpec("P")
 #: What intervals of published counts take for granted.
 INDEPENDENT = "counts, independence assumed"
 #: The name of a test of values of -1, 0 and 1, one a question.
@@ -173,13 +176,17 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
 # --- what is measured -------------------------------------------------------------------------------------------------
 
 
+@overload
 def estimator(
-    module: str, data: str = "", cluster: str = "question"
-) -> Callable[[Callable[..., Numbers]], Callable[..., list[Estimate]]]:
+    module: str, *, cluster: str = ...
+) -> Callable[[Callable[Concatenate[Table, P], Numbers]], Callable[Concatenate[Table, str, P], list[Estimate]]]: ...
+@overload
+def estimator(module: str, data: str) -> Callable[[Callable[P, Numbers]], Callable[P, list[Estimate]]]: ...
+def estimator(module: str, data: str = "", cluster: str = "question") -> Any:
     """Makes of a function that yields numbers one that lists them as Estimates, in the units that `module` declares.
 
-    `data` says where the verdicts are from; without it the new function takes that as its second argument. `cluster` is
-    what methods call the unit that varies.
+    `data` is where verdicts are from; without it the new function takes that behind its table, as in
+    `first_position_effect(table, data, seed)`. `cluster` is what methods call the unit that varies.
     """
 
     def decorate(measured: Callable[..., Numbers]) -> Callable[..., list[Estimate]]:
@@ -313,11 +320,6 @@ def mean_by_place(
 ) -> Numbers:
     """The mean of `values`, NaN where a row has none, for each place in `frame`; `more` as in `mean_interval`."""
     return by_place(id, frame, by, lambda rows: mean_interval(rows, values[rows.index], **more))
-
-
-def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Of published judgments those that an experiment is about: all of them."""
-    return frame
 
 
 def smallest_effect(each: Estimate, level: float) -> float:
@@ -462,7 +464,7 @@ class Bias:
     baseline_of: Callable[[Experiment, Question], Model | None] = lambda experiment, question: None
     answers: Callable[[Experiment, Sequence[Question], Replies], Answers] = lambda experiment, questions, replies: {}
     tidy: Callable[[Iterable[Judgment], Answers], pd.DataFrame] = tidy
-    published_frame: Callable[[pd.DataFrame], pd.DataFrame] = published_frame
+    published_frame: Callable[[pd.DataFrame], pd.DataFrame] = lambda frame: frame
     #: The share that the power of a test depends on, NaN where it is another test.
     rarer_side: Callable[[Estimate, Sequence[Estimate]], float] = lambda each, estimates: math.nan
 
