@@ -323,8 +323,8 @@ def _ties(raw: Raw, style: str) -> list[str]:
 
 BY_NAMES = "Vendors are those that the names of models tell."
 NO_ORDER = "The file does not tell in which order answers were shown: no number about places is made."
-#: FastChat's scale, and more turns than its questions have.
-LEAST, MOST, TURNS = 1, 10, 1000
+#: FastChat's scale.
+LEAST, MOST = 1, 10
 
 
 def games(frame: pd.DataFrame, notes: Iterable[str] = ()) -> Verdicts:
@@ -376,7 +376,7 @@ def pandalm(path: Path) -> Verdicts:
 def fastchat_single(path: Path) -> Verdicts:
     """FastChat's scores of single answers; null and what is no score of its scale, as -1, could not be read.
 
-    Turns are repeats of a question, and lines on the same answer with later time stamps further ones.
+    A turn is an item of its question; lines on the same answer with later time stamps are repeats.
     """
     records = records_of(path, "fastchat-single")
     seen: Counter[tuple[str, ...]] = Counter()
@@ -385,14 +385,14 @@ def fastchat_single(path: Path) -> Verdicts:
     def read(record: Record) -> dict[str, Any]:
         judge, score = record.get("judge") or UNKNOWN, record.number("score")
         judge = judge[0] if isinstance(judge, list) else judge
-        turn = Record(turn=record.get("turn") or 1).whole_number("turn", 1) - 1
+        turn = f"turn {Record(turn=record.get('turn') or 1).whole_number('turn', 1)}"
         question, model = record.id("question_id"), record.text("model")
-        key = (str(judge), question, model, str(turn))
-        repeat = turn + TURNS * seen[key]
+        repeat = seen[key := (str(judge), question, model, turn)]
         seen[key] += isinstance(record.get("tstamp"), int | float)
         off.extend([score] if score != -1 and (score < LEAST or score > MOST) else [])
         verdict = score if LEAST <= score <= MOST else None
-        return {"judge": judge, "question": question, "candidates": [model], "verdict": verdict, "repeat": repeat}
+        names = {"judge": judge, "question": question, "item": turn, "candidates": [model]}
+        return names | {"verdict": verdict, "repeat": repeat}
 
     rows = records.map(read, "question_id")
     note = [f"{len(off):,} scores such as {off[0]:g} lie outside {LEAST} to {MOST} and are unreadable."] if off else []

@@ -117,7 +117,7 @@ def _folder(parameters: Mapping[str, Any], name: str) -> Path | None:
 
 def _budget(parameters: Mapping[str, Any]) -> float:
     if parameters.get("budget_total_usd") is not None:
-        raise ConfigError("-p budget_total_usd: each cell has its own store; -p budget_usd is for all of them")
+        raise ConfigError("-p budget_total_usd: a matrix has one amount for all of its cells, -p budget_usd")
     usd = parameters.get("budget_usd", 0.0)
     if isinstance(usd, bool) or not isinstance(usd, int | float) or not math.isfinite(usd) or usd < 0:
         raise ConfigError(f"-p budget_usd {usd}: must be one amount in US dollars, from 0 up, for the whole matrix")
