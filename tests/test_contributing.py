@@ -63,7 +63,7 @@ def notebook(cells: str) -> nbformat.NotebookNode:
 def written(root: Path) -> None:
     """A copy of the project with the example as it is printed."""
     ignored = shutil.ignore_patterns("replies", "downloads", "runs", "__pycache__", ".*", "report.ipynb")
-    for part in ("helpers", "experiments", "notebooks", "data"):
+    for part in ("helpers", "experiments", "notebooks", "data", "docs"):
         shutil.copytree(paths.ROOT / part, root / part, ignore=ignored)
     (copying,) = re.findall(r"^```sh\n(mkdir .*?)^```", SECTION, re.S | re.M)
     subprocess.run(["sh", "-e", "-c", copying], cwd=root, check=True)
