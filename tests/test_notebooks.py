@@ -85,7 +85,7 @@ def test_no_number_is_typed_into_a_computed_sentence(name: str) -> None:
                 for part in ast.walk(call):
                     if isinstance(part, ast.Constant) and isinstance(part.value, str):
                         assert not re.search(r"\d", part.value), part.value
-    assert said >= 6
+    assert said >= 5, "nearly nothing is computed"
 
 
 @every_notebook
