@@ -739,7 +739,7 @@ def test_the_figure_of_all_says_simulated_on_its_face_and_nothing_overlaps(style
     rows.loc[rows.index[rows["questions"] == 80][0], "verdict"] = "too few"
     figure = show_calibration(rows, style=style)
     faces = [each.get_text() for each in texts(figure)]
-    assert faces.count("SIMULATED judges") == 1
+    assert faces.count("SIMULATED models") == 1
     assert_readable(figure, styles.style(style))
 
 

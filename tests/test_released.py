@@ -286,7 +286,8 @@ def test_the_joint_fit_finds_what_was_planted() -> None:
     ranks = rng.uniform(2, 7, 8) + np.diag(model)
     ranks = ranks + (vendor[:, None] == vendor) * (1 - np.eye(8)) * sibling[vendor][:, None] + rng.normal(size=(8, 1))
     table = {"ranks": ranks.tolist(), "judges": names, "without": "v0", "name": "s", "released": "2026", "questions": 9}
-    found = {(e.where["judge"], e.where["term"]): e.value for e in rates._own_ranks(table) if "judge" in e.where}
+    ranked = [(where, interval) for _, where, interval, *_ in rates._own_ranks(table) if "judge" in where]
+    found = {(where["judge"], where["term"]): interval.value for where, interval in ranked}
     assert [found[name, rates.TERMS[2]] for name in names] == pytest.approx(model)
     assert [found[name, rates.TERMS[3]] for name in names] == pytest.approx(sibling[vendor])
     assert found["m2", rates.TERMS[0]] != pytest.approx(model[2], abs=0.05)
