@@ -20,6 +20,7 @@ from helpers.config import builtin_knowledge
 from helpers.providers import simulated
 from helpers.providers.simulated import MANNERS, NEUTRAL, answer_reply, own_by_name, quality_of, vendor_of
 from helpers.stats import models as fits
+from helpers.stats.intervals import estimate
 from helpers.types import Answer, Estimate, Judgment, Model, Question, Request, Trial
 from tests import simulation
 
@@ -370,7 +371,7 @@ def test_planted_verbosity_is_found_and_only_there(fair: pd.DataFrame) -> None:
     def pull(frame: pd.DataFrame) -> Estimate:
         """What one sd of length adds at equal true quality (longer texts hold more points)."""
         fit = fits.rank_ordered_logit(frame, covariates=("quality", "z_length"), one_scale=True)
-        return rates.estimate("pull", {}, fits.coefficient(fit, "z_length"), "simulated", "logit")
+        return estimate("pull", {}, fits.coefficient(fit, "z_length"), "simulated", "logit")
 
     assert pull(sample(300, **{**FAIR, "verbosity": 0.5})).low > 0.3
     holds_zero({"length": pull(fair)})
