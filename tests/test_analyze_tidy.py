@@ -452,3 +452,22 @@ def test_the_table_says_where_judges_are_taken_together_and_a_name_does_not_brea
     assert "| a\\|b, all judges" in text and str(mean) in text
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {6}
+
+
+def test_the_answers_say_no_more_than_each_experiment_concludes(tmp_path: Path) -> None:
+    """Own answers that always stood in one place may be a habit of place; of hints only their average is planned."""
+    rows = ranking_rows(own=1.5)
+    answered = {}
+    for name, fixed in (("drawn", False), ("fixed", True)):
+        part = [
+            row | {"candidates": sorted(row["candidates"]), "candidate_vendors": list("aabbcc")} if fixed else row
+            for row in rows
+        ]
+        text = summary(analyze(written(part, tmp_path / f"{name}.jsonl")))
+        answered[name] = next(line for line in text.splitlines() if line.startswith("- Own vendor: "))
+    assert answered["drawn"].startswith("- Own vendor: **biased**: ")
+    assert answered["fixed"].startswith("- Own vendor: **leans, not established**: ")
+    hinted = [row | {"condition": "full"} for row in ranking_rows(own=3.0)]
+    told = list(saying.answers(analyze(written([*ranking_rows(), *hinted], tmp_path / "hinted.jsonl"))))
+    names = next(line for line in told if line.startswith("- Names beside answers: "))
+    assert names.startswith("- Names beside answers: **biased**: full raises own-vendor first places")

@@ -97,7 +97,7 @@ MOST = {
     "claims tables macros export": (820, 4),
     "figures": (3_583, 12),
     "run cluster": (3_127, 10),
-    "analyze": (2_162, 6),
+    "analyze": (2_166, 6),
     "audit": (1_350, 4),
     "calibrate": (100, 1),
     "power": (419, 1),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,14 @@ import pandas as pd
 
 from .. import figures, frames, paths
 from ..biases import hinting, position, protocol, top_choice
+from ..biases.hinting.paired import averages
+from ..biases.top_choice.measured import conclusions as preferences
 from ..escaping import markdown
 from ..export import captions, contents, export, list_contents, write as write_files
 from ..figures import Figure
 from ..tables import Table, csv_text, table
 from ..types import Estimate, short_hash
-from ..words import UNITS, Conclusion, clause, display_name, effect, lines, listed, many, plain
+from ..words import LEVEL, UNITS, Conclusion, clause, display_name, effect, lines, listed, many, plain
 from ..words.numbers import declared_by
 from .analysis import COMPUTED, DATA, EVERYBODY, HERE, KINDS, MOST, WORDS, Analysis, condition_names
 
@@ -30,14 +33,15 @@ BESIDE = ("unreadable_share", "change_rate_repeat", "loss_change", "_published")
 PLACES = {"judge", "judges", "candidate", "vendor", "hint", "condition", "turn"}
 #: What no column of a file could mend.
 NEVER = tuple(WORDS[name] for name in ("published", "people", "asked", "model"))
-#: The biases that users ask for: what they are, and the numbers that show them with the module that declares each.
-ASKED = {
-    "position": ("Place of an answer", {"first_position_effect": "position"}),
+own, places = partial(protocol.conclusions, HERE), partial(protocol.conclusions, "position")
+#: The biases that users ask for: what they are, and the numbers that show them with what concludes of each.
+ASKED: dict[str, tuple[str, dict[str, Callable[..., Iterable[Conclusion]]]]] = {
+    "position": ("Place of an answer", {"first_position_effect": places}),
     "own_vendor": (
         "Own vendor",
-        {"own_vendor_win_effect": HERE, "own_vendor_score_effect": HERE, "self_preference_logit": "top_choice"},
+        {"own_vendor_win_effect": own, "own_vendor_score_effect": own, "self_preference_logit": preferences},
     ),
-    "names": ("Names beside answers", {"hint_effect": "hinting"}),
+    "names": ("Names beside answers", {"hint_effect": lambda rows, id: averages(rows, id).values()}),
 }
 STANDINGS = {"bias": "biased", "hint": "leans, not established", "not shown": "no bias shown", "untold": "cannot tell"}
 OWN = "own_vendor_"
@@ -46,8 +50,8 @@ OWN = "own_vendor_"
 def summary(analysis: Analysis) -> str:
     """The whole of it as Markdown: the answers, findings with intervals, and which numbers are missing for what."""
     notes = [*filter(None, [frames.unreadable_words(analysis.losses)]), *conditions(analysis), *analysis.notes]
-    parts = [head(analysis), "", *answers(analysis), "", *(f"- {note}" for note in notes)]
-    parts += ["", "## Found", "", *findings(analysis)]
+    parts = [head(analysis), "", *answers(analysis), *([""] if notes else []), *(f"- {note}" for note in notes)]
+    parts += ["", "## Found", *findings(analysis)]
     return "\n".join([*parts, "", "## Not computed", "", *absent(analysis)])
 
 
@@ -72,15 +76,13 @@ def biases(analysis: Analysis, condition: str = "") -> dict[str, list[Conclusion
         for each in analysis.estimates
         if each.value == each.value and each.where.get("condition", "") == condition and {*each.where} <= PLACES
     ]
-    found: dict[str, list[Conclusion]] = {}
+    found: dict[str, list[Conclusion]] = {kind: [] for kind in ASKED}
     for kind, (_, ids) in ASKED.items():
-        for id, module in ids.items():
+        for id, conclude in ids.items():
             rows = [each for each in there if each.id == id]
             for size in sorted({len(each.where) for each in rows}):
-                several = protocol.conclusions(module, [each for each in rows if len(each.where) == size], id)
-                known = found.setdefault(kind, [])
-                known += [each for each in several if each.verdict == "bias" or not known]
-        found.setdefault(kind, [])
+                several = conclude([each for each in rows if len(each.where) == size], id)
+                found[kind] += [each for each in several if each.verdict == "bias" or not found[kind]]
     return found
 
 
@@ -134,10 +136,12 @@ def _standings(found: Sequence[Conclusion]) -> Iterator[str]:
 
 def _answer(each: Conclusion) -> str:
     where, value = each.estimate.where, f"{each.estimate}{UNITS.get(each.estimate.unit, '')}"
-    who = listed((display_name(where[key]) for key in ("judge", "vendor", "candidate", "hint") if key in where), "on")
+    keys = ("hint",) if "hint" in where else ("judge", "vendor", "candidate")
+    who = listed((display_name(where[key]) for key in keys if key in where), "on")
     if each.verdict == "bias":
         return f"{who} {clause([each])} ({value})"
-    return f"{who} ({value}" + f"; {effect(each)} would be found" * (each.smallest == each.smallest) + ")"
+    known = each.p < LEVEL or each.smallest != each.smallest
+    return f"{who} ({value}{'' if known else f'; {effect(each)} would be found'})"
 
 
 def conditions(analysis: Analysis) -> list[str]:
@@ -155,8 +159,8 @@ def findings(analysis: Analysis) -> Iterator[str]:
     main = [each for each in analysis.estimates if "condition" not in each.where]
     if analysis.file.style == "ranking":
         yield from _ranked(analysis, main)
-    own = [id for id in declared_by(HERE) if id.startswith(OWN)]
-    yield from filter(None, [lines(protocol.conclusions(HERE, main, *own), "{vendor}")])
+    ids = [id for id in declared_by(HERE) if id.startswith(OWN)]
+    yield from filter(None, [lines(own(main, *ids), "{vendor}")])
     groups: dict[str, list[Estimate]] = {}
     for each in analysis.estimates:
         if each.value == each.value and {*each.where} <= PLACES and not each.id.endswith(BESIDE):
@@ -179,7 +183,7 @@ def findings(analysis: Analysis) -> Iterator[str]:
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = ["| " + " | ".join(map(str.ljust, row, wide)) + " |" for row in rows]
     yield "\n".join(["", padded[0], f"|{'|'.join('-' * (size + 2) for size in wide)}|", *padded[1:]])
-    yield "`recuse explain NUMBER` says what a number is and where it fails."
+    yield "\n`recuse explain NUMBER` says what a number is and where it fails."
 
 
 def _ranked(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
