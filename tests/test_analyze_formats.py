@@ -11,7 +11,7 @@ import pytest
 
 from helpers import datasets
 from helpers.analyze import analyze, formats
-from helpers.datasets import inspect_logs
+from helpers.datasets import exports
 from tests.runs import value
 
 
@@ -132,7 +132,7 @@ def test_hostile_archives_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         archive.writestr("header.json", json.dumps({"eval": {"model": "m"}}))
         archive.writestr("samples/1_epoch_1.json", json.dumps(graded(["C"])[0] | {"input": "0" * 100_000}))
     assert path.stat().st_size < 5000
-    monkeypatch.setattr(inspect_logs, "MOST_SAMPLE", 50_000)
+    monkeypatch.setattr(exports, "MOST_SAMPLE", 50_000)
     with pytest.raises(ValueError, match="too large for a log"):
         analyze(path)
     with zipfile.ZipFile(path, "w") as archive:

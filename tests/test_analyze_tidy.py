@@ -269,7 +269,14 @@ def test_with_a_style_everything_that_a_paper_takes_is_written_too(tmp_path: Pat
     file, folder = written(pair_rows(first=0.4, questions=20), tmp_path / "v.csv"), tmp_path / "out"
     write(analyze(file), folder, style="icml")
     names = {each.name for each in folder.iterdir()}
-    assert {"numbers.tex", "captions.md", "losses.csv", "position_effects.pdf", "candidate_win_rate.svg"} <= names
+    assert {
+        "numbers.tex",
+        "measured.tex",
+        "captions.md",
+        "losses.csv",
+        "position_effects.pdf",
+        "candidate_win_rate.svg",
+    } <= names
     assert names > {*saying.FILES} and '"style": "icml"' in (folder / "exhibits.json").read_text(encoding="utf-8")
 
 
@@ -300,7 +307,7 @@ def test_the_answers_come_first_and_a_check_can_fail_on_them(tmp_path: Path, mon
 def test_a_result_shows_itself_in_a_notebook(tmp_path: Path) -> None:
     found = analyze(written(pair_rows(first=0.4, questions=30), tmp_path / "v.csv"))
     page = found._repr_html_()
-    assert page.startswith("<ul><li>Place of an answer: biased: judge_") and page.count("<tr>") > 10
+    assert "0 (0.0%) could not be read.</li><li>Place of an answer: biased: judge_" in page and page.count("<tr>") > 10
     assert any("favours the answer shown first" in line for line in found.sentences)
     assert found.plot("position_effects", "icml").style == "icml"
     with pytest.raises(ValueError, match=r"'places' .*position_effects, class_shares"):
@@ -417,6 +424,9 @@ def test_askings_may_be_counted_from_anywhere(tmp_path: Path) -> None:
         (e.id, e.where, e.value, e.n) for e in other.estimates if e.n
     ]
     assert only(other.estimates, "agreement_winners").n > 0
+    apart = [row | {"repeat": row["repeat"] + 5 * (row["judge"] == "judge_x")} for row in rows]
+    found = analyze(written(apart, tmp_path / "apart.jsonl")).estimates
+    assert only(found, "agreement_winners").value == only(one.estimates, "agreement_winners").value, "a judge each"
 
 
 def test_scores_that_are_asked_again_give_their_noise(tmp_path: Path) -> None:
@@ -451,7 +461,7 @@ def test_the_table_says_where_judges_are_taken_together_and_a_name_does_not_brea
     mean = only(found.estimates, "candidate_win_rate", candidate="a|b")
     assert "| a\\|b, all judges" in text and str(mean) in text
     table = [line for line in text.splitlines() if line.startswith("|")]
-    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {6}
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {7}
 
 
 def test_the_answers_say_no_more_than_each_experiment_concludes(tmp_path: Path) -> None:

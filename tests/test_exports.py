@@ -73,6 +73,24 @@ def test_an_export_is_read_without_a_word_about_it(tmp_path: Path, name: str) ->
         assert {*frame["candidate"]} == {"bot-1"}
 
 
+NOTHING: dict[str, tuple[str, Any]] = {
+    "promptfoo": ("r.json", {"evalId": "e1", "results": {"results": [RUBRIC | {"testIdx": 0}, {"error": "429"}]}}),
+    "deepeval": ("d.json", {"testCases": CASES[:1], "metricsScores": [], "conversationalTestCases": [{"name": "c"}]}),
+    "langfuse": ("l.json", {"data": SCORES[:3], "meta": {}}),
+    "lm-eval": ("bot/samples_x.jsonl", [SAMPLES[0], SAMPLES[1] | {"metrics": []}]),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_what_holds_no_score_is_counted(tmp_path: Path, name: str) -> None:
+    at, content = NOTHING[name]
+    (path := tmp_path / at).parent.mkdir(exist_ok=True)
+    lines = content if isinstance(content, list) else [content]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    (note,) = (note for note in analyze(path).notes if "left out" in note)
+    assert note.startswith("1 of ") and "hold no score that is a number" in note
+
+
 def test_prompts_of_promptfoo_are_candidates_of_their_own(tmp_path: Path) -> None:
     results = [RUBRIC | {"testIdx": at, "promptId": f"p{prompt}"} for at in (0, 1) for prompt in (7, 9)]
     (path := tmp_path / "results.json").write_text(json.dumps({"evalId": "e1", "results": {"results": results}}))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from helpers import datasets
-from helpers.datasets.inspect_logs import _log
+from helpers.datasets.exports import _log
 from helpers.datasets.listwise import load_top1
 from helpers.datasets.questions import load_questions
 from helpers.datasets.reading import LONGEST_NAME, Problem, Record, read_each, read_records

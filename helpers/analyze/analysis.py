@@ -465,7 +465,7 @@ class Analysis:
 
     @property
     def sentences(self) -> list[str]:
-        """What can be said of each bias, then of each number, a sentence each."""
+        """What can be said of each bias, then what more is said of vendors and rankings."""
         from . import saying
 
         return [line for line in (*saying.answers(self), *saying.findings(self)) if line.lstrip().startswith("- ")]
@@ -482,8 +482,9 @@ class Analysis:
     def _repr_html_(self) -> str:
         from . import saying
 
-        lines = "".join(f"<li>{html(line.removeprefix('- ').replace('**', ''))}</li>" for line in saying.answers(self))
-        return f"<ul>{lines}</ul>{self.numbers.to_html(index=False, na_rep='', max_rows=MOST['rows'])}"
+        lines = (saying.head(self), *saying.answers(self))
+        items = "".join(f"<li>{html(line.removeprefix('- ').replace('**', ''))}</li>" for line in lines)
+        return f"<ul>{items}</ul>{self.numbers.to_html(index=False, na_rep='', max_rows=MOST['rows'])}"
 
 
 def analyze(

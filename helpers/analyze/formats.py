@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,7 +24,6 @@ from ..datasets.questions import UNKNOWN
 from ..datasets.reading import LONGEST_NAME, Record, first_record, short_name
 from ..types import Estimate
 from . import reading
-from .exports import EXPORTS
 from .reading import REQUIRED, Cells, Parsed, Raw, Row, numbered, refuse_again, refuse_two, texts
 
 NAN = float("nan")
@@ -178,6 +176,8 @@ def _spread(cells: Cells, records: Iterable[dict[str, object]]) -> pd.DataFrame:
         {"experiment": "analyze", "at": cells.at} | {name: reading.column(raw, name) for name in names}
     )
     judged = judged.rename(columns={"question": "question_id"}).rename_axis("row").reset_index()
+    # A judge's first asking is 0, wherever its numbers begin.
+    judged["repeat"] = judged.groupby("judge", observed=True)["repeat"].rank(method="dense").astype(int) - 1
     different = judged[["row", "judge", "judge_vendor"]].drop_duplicates(["judge", "judge_vendor"])
     vendors = refuse_two(raw, "judge", "vendor", different.itertuples(index=False, name=None))
     # What one row tells of a judge holds for those that leave it empty.
@@ -408,19 +408,6 @@ def llm_eval(path: Path) -> Verdicts:
     return Verdicts("ranking", frame.assign(gold=np.nan), counts, tuple(frame.attrs.get("notes", ())), extra)
 
 
-def _exported(path: Path, format: str) -> Verdicts:
-    """What another tool exports; what is judged again of the same is a repeat, a score that is no number unreadable."""
-    rows, asked = list[dict[str, Any]](), Counter[tuple[str, ...]]()
-    found = records_of(path, format).map(lambda record: [*EXPORTS[format](record, path)])
-    for row in (each for several in found for each in several):
-        key = tuple(str(row.get(name)) for name in ("judge", "question", "item", "candidates"))
-        rows.append(row | {"repeat": asked[key]})
-        asked[key] += 1
-    if not rows:
-        raise ValueError(f"{path}: {PUBLISHED[format]['words']} without any score")
-    return _of_rows(path, rows, ())
-
-
 def _of_rows(path: Path, rows: list[dict[str, Any]], notes: Iterable[str], lines: Sequence[int] = ()) -> Verdicts:
     """Rows in tidy columns, checked and put into a frame as a tidy file is; vendors follow from the names."""
     columns = [*REQUIRED, *(key for key in reading.OPTIONAL if any(row.get(key) for row in rows))]
@@ -443,7 +430,6 @@ LOADERS: dict[str, Callable[[Path], Verdicts]] = {
     "inspect": lambda path: _of_rows(path, *datasets.load_inspect(path)),
     "arena-hard": arena_hard,
     "fastchat-single": fastchat_single,
-    **{name: partial(_exported, format=name) for name in EXPORTS},
 }
 
 
@@ -487,7 +473,10 @@ def load(
         file = load_tidy(path, ignore_extra, {theirs: ours for ours, theirs in (names or {}).items()}, positive)
     else:
         as_pairs = {"wide-pairs": "votes"}.get(chosen, chosen)
-        file = LOADERS[chosen](path) if chosen in LOADERS else games(datasets.load_pairwise(path, as_pairs))
+        if chosen in datasets.EXPORTS:
+            file = _of_rows(path, *datasets.load_export(path, chosen))
+        else:
+            file = LOADERS[chosen](path) if chosen in LOADERS else games(datasets.load_pairwise(path, as_pairs))
         file = replace(file, notes=(BY_NAMES, *file.notes))
     name = "" if path.is_dir() else path.name.removesuffix(".gz").rpartition(".")[0]
     return replace(file, format=chosen, name=name or path.name, notes=(*file.notes, *_alike(file)))

@@ -532,7 +532,7 @@ def _length(text: str) -> float:
 
 
 def column(raw: Raw, name: str) -> Any:
-    """A column of names, or of askings (repeat, from 0 in their order), checked: each different name a category.
+    """A column of names, or of whole numbers (repeat), checked: each different one a category, in order.
 
     `instead` of accepted.toml stands for what is not there; an empty cell without it is a ValueError.
     """
@@ -549,8 +549,7 @@ def column(raw: Raw, name: str) -> Any:
     there = name in raw.table
     values, at = read_each(raw, [name], one) if there else ([instead], np.zeros(len(raw.table), dtype=np.int64))
     if name == "repeat":
-        # Wherever they begin: the first asking is 0.
-        return np.unique(np.array(values, dtype=np.int64)[at], return_inverse=True)[1]
+        return np.array(values, dtype=np.int64)[at]
     codes, categories = pd.factorize(np.array(values, dtype=object))
     return pd.Categorical.from_codes(codes[at], pd.Index(categories, dtype=object))
 

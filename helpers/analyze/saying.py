@@ -22,7 +22,7 @@ from ..biases.top_choice.measured import conclusions as preferences
 from ..escaping import markdown
 from ..export import captions, contents, export, list_contents, write as write_files
 from ..figures import Figure
-from ..tables import Table, csv_text, table
+from ..tables import Table, csv_text
 from ..types import Estimate, short_hash
 from ..words import LEVEL, UNITS, Conclusion, clause, display_name, effect, lines, listed, many, plain
 from ..words.numbers import declared_by
@@ -33,13 +33,13 @@ BESIDE = ("unreadable_share", "change_rate_repeat", "loss_change", "_published")
 PLACES = {"judge", "judges", "candidate", "vendor", "hint", "condition", "turn"}
 #: What no column of a file could mend.
 NEVER = tuple(WORDS[name] for name in ("published", "people", "asked", "model"))
-own, places = partial(protocol.conclusions, HERE), partial(protocol.conclusions, "position")
+vendors, places = partial(protocol.conclusions, HERE), partial(protocol.conclusions, "position")
 #: The biases that users ask for: what they are, and the numbers that show them with what concludes of each.
 ASKED: dict[str, tuple[str, dict[str, Callable[..., Iterable[Conclusion]]]]] = {
     "position": ("Place of an answer", {"first_position_effect": places}),
     "own_vendor": (
         "Own vendor",
-        {"own_vendor_win_effect": own, "own_vendor_score_effect": own, "self_preference_logit": preferences},
+        {"own_vendor_win_effect": vendors, "own_vendor_score_effect": vendors, "self_preference_logit": preferences},
     ),
     "names": ("Names beside answers", {"hint_effect": lambda rows, id: averages(rows, id).values()}),
 }
@@ -140,8 +140,8 @@ def _answer(each: Conclusion) -> str:
     who = listed((display_name(where[key]) for key in keys if key in where), "on")
     if each.verdict == "bias":
         return f"{who} {clause([each])} ({value})"
-    known = each.p < LEVEL or each.smallest != each.smallest
-    return f"{who} ({value}{'' if known else f'; {effect(each)} would be found'})"
+    established = each.p < LEVEL or each.smallest != each.smallest
+    return f"{who} ({value}{'' if established else f'; {effect(each)} would be found'})"
 
 
 def conditions(analysis: Analysis) -> list[str]:
@@ -160,30 +160,38 @@ def findings(analysis: Analysis) -> Iterator[str]:
     if analysis.file.style == "ranking":
         yield from _ranked(analysis, main)
     ids = [id for id in declared_by(HERE) if id.startswith(OWN)]
-    yield from filter(None, [lines(own(main, *ids), "{vendor}")])
+    yield from filter(None, [lines(vendors(main, *ids), "{vendor}")])
+    rows = [HEADS, *measured(analysis)]
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    padded = [f"| {' | '.join([*map(str.ljust, row, wide), row[-1]])} |" for row in rows]
+    yield "\n".join(["", padded[0], f"|{'---|' * len(HEADS)}", *padded[1:]])
+    yield "\n`recuse explain NUMBER` says more of a number, and where it fails."
+
+
+HEADS = ("number", "place", "value", "verdicts", "questions", "what it says")
+
+
+def measured(analysis: Analysis) -> Iterator[tuple[str, ...]]:
+    """The rows of a table with these HEADS: each comparison while they can be read, else judges over all of theirs."""
+    words = analysis.status.drop_duplicates("id").set_index("id")["words"]
+    several_judges = analysis.file.frame["judge"].nunique() > 1
     groups: dict[str, list[Estimate]] = {}
     for each in analysis.estimates:
         if each.value == each.value and {*each.where} <= PLACES and not each.id.endswith(BESIDE):
             groups.setdefault(each.id, []).append(each)
-    rows, several_judges = (
-        [("number", "of", "value", "verdicts", "questions")],
-        analysis.file.frame["judge"].nunique() > 1,
-    )
     for id, several in groups.items():
         sizes = Counter(len(each.where) for each in several)
-        # Each comparison while they can be read, else judges over all their comparisons.
         size = max((size for size, count in sizes.items() if count <= MOST["lines"]), default=min(sizes))
         several = sorted((each for each in several if len(each.where) == size), key=lambda each: -abs(each.value))
+        # The first clause says what is counted; the others, what it is compared with.
+        what = re.split(r"[.:;,(]", words[id])[0].strip()
         for each in several[: MOST["lines"]]:
             pooled = several_judges and "candidate" in each.where and "judge" not in each.where
-            of = f"{_who(each)}{', all judges' * pooled}".replace("|", "\\|")
-            rows.append((id, of, str(each), f"{each.n:,}", f"{each.clusters:,}"))
-        if len(several) > MOST["lines"]:
-            rows.append((id, f"{len(several) - MOST['lines']:,} more", "numbers.csv", "", ""))
-    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = ["| " + " | ".join(map(str.ljust, row, wide)) + " |" for row in rows]
-    yield "\n".join(["", padded[0], f"|{'|'.join('-' * (size + 2) for size in wide)}|", *padded[1:]])
-    yield "\n`recuse explain NUMBER` says what a number is and where it fails."
+            place = f"{_who(each)}{', all judges' * pooled}".replace("|", "\\|")
+            yield id, place, str(each), f"{each.n:,}", f"{each.clusters:,}", what
+            what = ""
+        if (more := len(several) - MOST["lines"]) > 0:
+            yield id, f"{more:,} more", "numbers.csv", "", "", ""
 
 
 def _ranked(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
@@ -305,17 +313,12 @@ def sheets(analysis: Analysis) -> list[Table]:
 
 
 def tables(analysis: Analysis) -> list[Table]:
-    """Numbers by what they are of, then losses and `sheets`."""
-    groups: dict[tuple[str, ...], list[Estimate]] = {}
-    for each in analysis.estimates:
-        groups.setdefault(tuple(sorted(each.where)), []).append(each)
-    made = []
-    for keys, group in groups.items():
-        name = re.sub("[^a-z0-9]+", "_", f"by_{'_'.join(keys)}".lower())[:60] if keys else "overall"
-        words = f"All numbers by {', '.join(keys)}." if keys else "All numbers of the whole file."
-        made.append(table(name, words, group, keys, ["id"]))
-    made += [
-        Table("losses", analysis.losses.assign(data=DATA), "Judgments and what became of them."),
+    """The numbers of the summary, losses and `sheets`."""
+    numbers = pd.DataFrame(measured(analysis), columns=list(HEADS)).assign(data=DATA)
+    losses = analysis.losses.assign(data=DATA)
+    made = [
+        Table("measured", numbers, "Numbers by judge, candidate, vendor and condition."),
+        Table("losses", losses, "Judgments and what became of them."),
         *sheets(analysis),
     ]
     return [_short(each) if len(each.frame) > MOST["rows"] else each for each in made]
