@@ -168,7 +168,7 @@ def findings(analysis: Analysis) -> Iterator[str]:
     yield "\n`recuse explain NUMBER` says more of a number, and where it fails."
 
 
-HEADS = ("number", "place", "value", "verdicts", "questions", "what it says")
+HEADS = ("number", "of whom", "value", "verdicts", "questions", "what it says")
 
 
 def measured(analysis: Analysis) -> Iterator[tuple[str, ...]]:
@@ -184,7 +184,7 @@ def measured(analysis: Analysis) -> Iterator[tuple[str, ...]]:
         size = max((size for size, count in sizes.items() if count <= MOST["lines"]), default=min(sizes))
         several = sorted((each for each in several if len(each.where) == size), key=lambda each: -abs(each.value))
         # The first clause says what is counted; the others, what it is compared with.
-        what = re.split(r"[.:;,(]", words[id])[0].strip()
+        what = re.split(r"[.:;,]", words[id])[0].strip()
         for each in several[: MOST["lines"]]:
             pooled = several_judges and "candidate" in each.where and "judge" not in each.where
             place = f"{_who(each)}{', all judges' * pooled}".replace("|", "\\|")
